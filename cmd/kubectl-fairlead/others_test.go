@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,7 +47,27 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 		return err == nil
 	}
 
+	const registry, bound = "registry", "reader"
+	p.eventually("the ServiceAccount default", func() bool {
+		account, err := kube.CoreV1().ServiceAccounts(p.namespace).Get(t.Context(), "default", metav1.GetOptions{})
+		if err != nil {
+			return false
+		}
+		account.ImagePullSecrets = []corev1.LocalObjectReference{{Name: registry}}
+		_, err = kube.CoreV1().ServiceAccounts(p.namespace).Update(t.Context(), account, metav1.UpdateOptions{})
+		return err == nil
+	})
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "default", Namespace: p.namespace}},
+	}
+	if _, err := kube.RbacV1().RoleBindings(p.namespace).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
 	const (
+		left = "  The pods will run as ServiceAccount web of the Application, not as default. spec.imagePullSecrets has the pull Secrets of that account: registry. " +
+			"The pods lose what RoleBinding reader gives to that account: grant it to ServiceAccount web before you release the pods.\n"
 		policy = "  Also created, once every pod is replaced: NetworkPolicy web. From then on, it restricts the connections to and from the pods. " +
 			"It comes from class strict, because the Application does not say what it needs: set spec.networkPolicy before you release the pods.\n"
 		account = "  Also created, at the adoption: ServiceAccount web.\n"
@@ -54,7 +76,7 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 	adopt := []string{"adopt", "web", "--harden"}
 	p.want(2, adopt, policy+account+service) // It lacks --accept.
 	adopt = append(adopt, "--accept=.spec.containers[web].tty")
-	p.want(0, append(slices.Clone(adopt), "--dry-run=client"), policy+account+service)
+	p.want(0, append(slices.Clone(adopt), "--dry-run=client"), policy+account+service, left, "  imagePullSecrets:\n  - name: registry\n")
 	p.want(0, append(slices.Clone(adopt), "--dry-run=server"), policy+account+service)
 	p.want(0, adopt, policy+account+service, "The pods run as before the adoption.")
 	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); err != nil {

@@ -79,7 +79,7 @@ func TestEveryKindIsCreatedAndDeleted(t *testing.T) {
 		t.Errorf("%d steps for %d children", len(steps), len(full.Children))
 	}
 	for _, s := range steps {
-		action, reason := plan.Delete, "the spec no longer asks for it"
+		action, reason := plan.Delete, "the Application no longer needs it"
 		switch s.Ref.Kind {
 		case child.ControllerRevision:
 			reason = "revisionHistoryLimit keeps only newer ones"
@@ -117,12 +117,12 @@ func TestObsoleteChildrenOfOthers(t *testing.T) {
 		change func(*corev1.ConfigMap)
 		want   []string
 	}{
-		{"its own", func(*corev1.ConfigMap) {}, []string{"Delete ConfigMap shop/web-config: the spec no longer asks for it"}},
+		{"its own", func(*corev1.ConfigMap) {}, []string{"Delete ConfigMap shop/web-config: the Application no longer needs it"}},
 		{"of nobody", func(c *corev1.ConfigMap) { c.OwnerReferences = nil }, nil},
 		{"of somebody else", func(c *corev1.ConfigMap) { c.OwnerReferences[0].UID = "other" }, nil},
 		{"not its controller", func(c *corev1.ConfigMap) { c.OwnerReferences[0].Controller = nil }, nil},
 		{"being deleted", func(c *corev1.ConfigMap) { c.DeletionTimestamp = &now }, nil},
-		{"labels do not matter", func(c *corev1.ConfigMap) { c.Labels = nil }, []string{"Delete ConfigMap shop/web-config: the spec no longer asks for it"}},
+		{"labels do not matter", func(c *corev1.ConfigMap) { c.Labels = nil }, []string{"Delete ConfigMap shop/web-config: the Application no longer needs it"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			snapshot := settled(t, application(t, "config: {mountPath: /etc/web, data: {a: '1'}}"))

@@ -100,7 +100,7 @@ func leftovers(in Input) []Step {
 		if rendered[ref] || in.Kept[ref] {
 			return
 		}
-		reason := "the spec no longer asks for it"
+		reason := "the Application no longer needs it"
 		if ref.Kind == child.ControllerRevision {
 			reason = "revisionHistoryLimit keeps only newer ones"
 		}

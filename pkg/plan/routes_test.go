@@ -118,14 +118,14 @@ func TestRouteChangesItsKind(t *testing.T) {
 		},
 		{
 			name: "no route any more: nothing to wait for", before: byIngress, after: small,
-			want: []string{"Delete Ingress shop/web: the spec no longer asks for it"},
+			want: []string{"Delete Ingress shop/web: the Application no longer needs it"},
 		},
 		{
 			name: "no HTTPRoute any more, and not served", before: byHTTPRoute, after: small, unserved: []child.Kind{child.HTTPRoute},
 		},
 		{
 			name: "monitoring is switched off", before: monitored, after: small,
-			want: []string{"Delete ServiceMonitor shop/web: the spec no longer asks for it"},
+			want: []string{"Delete ServiceMonitor shop/web: the Application no longer needs it"},
 		},
 		{
 			name: "monitoring is switched off, and not served", before: monitored, after: small, unserved: []child.Kind{child.ServiceMonitor},

@@ -56,7 +56,7 @@ func TestWhatPodsUseIsNotDeleted(t *testing.T) {
 	}{
 		{
 			"nothing uses it any more", func(child.Snapshot, *child.ReplicaSet) {},
-			[]string{"Delete ConfigMap shop/web-config: the spec no longer asks for it", "Delete ServiceAccount shop/web: the spec no longer asks for it"},
+			[]string{"Delete ConfigMap shop/web-config: the Application no longer needs it", "Delete ServiceAccount shop/web: the Application no longer needs it"},
 		},
 		{
 			"the old pods still run", func(_ child.Snapshot, old *child.ReplicaSet) { old.HasPods = true },
@@ -114,6 +114,6 @@ func TestWhatNoPodUsesIsDeleted(t *testing.T) {
 	snapshot, old := rolledOut(t)
 	old.HasPods, old.References = true, "web\nother"
 	wantSteps(t, compute(t, snapshot),
-		"Delete ConfigMap shop/web-config: the spec no longer asks for it",
+		"Delete ConfigMap shop/web-config: the Application no longer needs it",
 		"WaitDependency ServiceAccount shop/web: ReplicaSet web-1 still uses it")
 }

@@ -2113,7 +2113,7 @@ func schema_pkg_apis_apps_v1_DisruptionBudget(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused.",
+				Description: "DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused, if the spec sets the number of pods.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"mode": {

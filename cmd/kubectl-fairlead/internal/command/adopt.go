@@ -293,7 +293,8 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	if err := cmp.Or(marks, err); err != nil {
 		return nil, err
 	}
-	if err := a.announce(ctx, draft); err != nil {
+	account := a.leaveDefaultAccount(ctx, draft, true)
+	if err := a.announce(ctx, draft, account); err != nil {
 		return nil, err
 	}
 	options := metav1.CreateOptions{FieldManager: fieldManager}
@@ -344,7 +345,7 @@ func (a *adopting) checkMarks() error {
 }
 
 // announce says what the adoption by the Application would change. It fails if that is impossible, or not accepted.
-func (a *adopting) announce(ctx context.Context, application *v1.Application) error {
+func (a *adopting) announce(ctx context.Context, application *v1.Application, account string) error {
 	if err := a.checkAutoscalers(); err != nil {
 		return err
 	}
@@ -357,7 +358,7 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 		return err
 	}
 	to := a.tool.screen()
-	printChanges(to, a.id(), podsToReplace(a.deployment), differences)
+	printChanges(to, a.id(), podsThatRun(a.deployment), differences)
 	for _, said := range others.describe() {
 		to.Hanging("  ", said)
 	}
@@ -380,7 +381,7 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application) er
 	if err != nil {
 		return err
 	}
-	for _, said := range append(staying, mentions) {
+	for _, said := range append(staying, mentions, account) {
 		if said != "" {
 			to.Hanging("  ", said)
 		}

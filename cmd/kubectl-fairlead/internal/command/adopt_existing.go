@@ -42,7 +42,7 @@ func (a *adopting) checkExisting(ctx context.Context, application *v1.Applicatio
 	existing.APIVersion, existing.Kind = v1.SchemeGroupVersion.String(), v1.ApplicationKind
 	if a.existing {
 		a.options.Harden = true // It changes this command's own Application only.
-		if err := a.announce(ctx, existing); err != nil || existing.Spec.DeletionPolicy == v1.DeletionOrphan {
+		if err := a.announce(ctx, existing, a.leaveDefaultAccount(ctx, existing, false)); err != nil || existing.Spec.DeletionPolicy == v1.DeletionOrphan {
 			return err
 		}
 		a.tool.screen().Hanging("  ! ", "Once it has adopted the Deployment, the deletion of this Application deletes the Deployment too, because its deletionPolicy is not Orphan. "+

@@ -115,6 +115,14 @@ func lacksPods(deployment *appsv1.Deployment) bool {
 	return status.ObservedGeneration > 0 && status.ObservedGeneration >= deployment.Generation && status.Replicas == 0 && podsToReplace(deployment) > 0
 }
 
+// podsThatRun is podsToReplace, or 0 if none runs yet.
+func podsThatRun(deployment *appsv1.Deployment) int32 {
+	if lacksPods(deployment) {
+		return 0
+	}
+	return podsToReplace(deployment)
+}
+
 // printRollout says what the release of the pods will do, and for which ConfigMap or Secret new pods wait. The command does not wait for it.
 func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment, missing string) {
 	switch pods := podsToReplace(deployment); {

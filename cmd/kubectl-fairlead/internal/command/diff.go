@@ -68,6 +68,8 @@ func (t *tool) diff() *cobra.Command {
 type compared struct {
 	// missing is the ConfigMap or Secret for which new pods wait; "" if they wait for none.
 	missing string
+	// refused is why another Application's routes keep the spec from being carried out; "" if they do not.
+	refused string
 	// deleting: no spec has an effect any more.
 	deleting bool
 }
@@ -122,6 +124,9 @@ func (t *tool) printDifferences(ctx context.Context, from platform, before []str
 			t.screen().Blank()
 		}
 		afterBlock = !d.Empty()
+		if about.refused != "" {
+			t.screen().Line(application.String() + ": such a spec is not carried out (RouteConflict): " + about.refused)
+		}
 		if about.deleting {
 			t.screen().Line(application.String() + ": nothing changes. " + isDeleting)
 		} else {
@@ -205,7 +210,7 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 		if application, err = of.document.Applied(live); err != nil {
 			return d, about, err
 		}
-		about.missing = missingConfig(live, application)
+		about.missing, about.refused = missingConfig(live, application), routeConflict(live, application)
 	}
 	asksCluster := len(from.classFiles) == 0 && !from.ownFacts
 	if asksCluster {

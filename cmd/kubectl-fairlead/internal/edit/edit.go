@@ -138,7 +138,9 @@ func checkRolledBack(application *v1.Application) error {
 // Scale sets the number of pods. current, if it is not negative, is the number that the user expects.
 func Scale(replicas, current int32) Edit {
 	return func(application *v1.Application) (string, error) {
-		if autoscaling := application.Spec.Autoscaling; autoscaling != nil {
+		if autoscaling := application.Spec.Autoscaling; autoscaling != nil && autoscaling.MinReplicas != nil && *autoscaling.MinReplicas == autoscaling.MaxReplicas {
+			return "", fmt.Errorf("spec.autoscaling sets the number of pods to %d: change its minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
+		} else if autoscaling != nil {
 			return "", fmt.Errorf("an autoscaler decides the number of pods, up to %d: change spec.autoscaling.minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
 		}
 		was := application.Status.DesiredReplicas

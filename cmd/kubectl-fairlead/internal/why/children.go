@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -268,6 +269,9 @@ func drift(f facts) []Finding {
 		Reason: v1.ReasonDrifted, What: "Children differ from the spec, and stay so: reconcilePolicy is Observe.",
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 		Next:     []string{"See what that would do to the pods: kubectl fairlead resume " + f.app.Name + " --dry-run=client", "Carry it out: kubectl fairlead resume " + f.app.Name},
+	}
+	if f.ready != nil && slices.Contains(edit.Refusals, f.ready.Reason) {
+		finding.Next = nil // Fairlead carries nothing of a refused spec out; the finding about that says what to do.
 	}
 	if f.adoptable(child.Deployment) {
 		// A conflict says how. To carry the spec out before would end the pause that the adoption needs.

@@ -100,7 +100,7 @@ func (f facts) enforceCommand() string {
 // extent says which pods have the problem, and whether others serve meanwhile.
 func (f facts) extent(problem v1.Problem) string {
 	former, kind, all := f.former(), "pod", f.app.Status.DesiredReplicas
-	if former.serving+former.lacking > 0 {
+	if former.serving+former.lacking > 0 || f.app.Status.UpdatedReplicas > 0 && f.app.Status.Replicas > f.app.Status.UpdatedReplicas {
 		kind, all = "new pod", f.app.Status.UpdatedReplicas // A rollout does not start all of them at once.
 	}
 	text := ""

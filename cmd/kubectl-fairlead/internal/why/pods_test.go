@@ -24,6 +24,8 @@ func TestExtent(t *testing.T) {
 	for _, test := range []struct {
 		name             string
 		desired, updated int32
+		// failing is how many pods of the former ReplicaSet do not serve.
+		failing int32
 		// former is how many pods of the former ReplicaSet serve.
 		former     int
 		rolledBack int64
@@ -31,6 +33,7 @@ func TestExtent(t *testing.T) {
 		want       string
 	}{
 		{name: "the first pod", desired: 1, updated: 1, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 1}, want: image + " This concerns its only pod."},
+		{name: "the former one fails too", desired: 1, updated: 1, failing: 1, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 1}, want: image + " This concerns its only new pod."},
 		{name: "one pod is replaced", desired: 1, updated: 1, former: 1, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 1}, want: image + " This concerns its only new pod. 1 pod of an older revision still serves."},
 		{name: "the first of three is replaced", desired: 3, updated: 1, former: 3, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 1}, want: image + " This concerns its only new pod. 3 pods of an older revision still serve."},
 		{name: "several are replaced", desired: 8, updated: 4, former: 6, problem: v1.Problem{Reason: v1.ReasonImagePullFailed, Pods: 2}, want: image + " This concerns 2 of 4 new pods. 6 pods of an older revision still serve."},
@@ -42,6 +45,7 @@ func TestExtent(t *testing.T) {
 			test.problem.Container = "web"
 			status := &loaded.Application.Status
 			status.DesiredReplicas, status.UpdatedReplicas, status.Problems = test.desired, test.updated, []v1.Problem{test.problem}
+			status.Replicas = test.updated + int32(test.former) + test.failing
 			status.Revision.RolledBackFrom = test.rolledBack
 			former := loaded.ReplicaSets[0].DeepCopy()
 			former.Name, former.UID, former.Annotations[child.RevisionAnnotation] = "former", "former", "0"

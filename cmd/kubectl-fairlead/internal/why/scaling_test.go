@@ -58,6 +58,16 @@ func TestNamesTheAutoscaler(t *testing.T) {
 	}
 }
 
+// TestTwoAutoscalers: metrics are no cause where a second autoscaler scales the Deployment.
+func TestTwoAutoscalers(t *testing.T) {
+	loaded := clustertest.Load(t, "autoscaler")
+	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{
+		Type: v1.ConditionAutoscalingActive, Status: metav1.ConditionFalse, Reason: "AmbiguousSelector", Message: "pods by selector are controlled by multiple HPAs.",
+	})
+	text, _ := printed(t, loaded)
+	wantParts(t, "two", text, map[string]bool{"→ Delete the HorizontalPodAutoscaler that is not the Application's: kubectl get horizontalpodautoscalers\n": true, "metrics that it asks for": false})
+}
+
 // TestDisabledAutoscaler wants the command that scales up again, and no advice about metrics, for a Deployment that was scaled to 0.
 func TestDisabledAutoscaler(t *testing.T) {
 	disabled := metav1.Condition{Type: v1.ConditionAutoscalingActive, Status: metav1.ConditionFalse, Reason: "ScalingDisabled", Message: "scaling is disabled since the replica count of the target is zero"}

@@ -13,7 +13,8 @@ import (
 // DisruptionBudgetApplyConfiguration represents a declarative configuration of the DisruptionBudget type for use
 // with apply.
 //
-// DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused.
+// DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused, if the
+// spec sets the number of pods.
 type DisruptionBudgetApplyConfiguration struct {
 	// Which budget the pods get. Auto (the default): a node drain or another voluntary disruption may take one pod at
 	// a time, and there is no budget while only one pod is wanted. Custom: the one of minAvailable and maxUnavailable

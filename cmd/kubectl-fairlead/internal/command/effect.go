@@ -1,0 +1,124 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/reference"
+)
+
+const isDeleting = "The Application is being deleted, so this changes none of its pods."
+
+// effect is what becomes of the pods.
+type effect struct {
+	summary string
+	// takesBack means that the edit takes back what waits while rollouts are paused.
+	takesBack bool
+}
+
+func effectOf(d preview.Difference) effect {
+	return effect{difference.Sentence(d), difference.TakesBack(d)}
+}
+
+// summary describes the effect on the pods.
+func (e *editing) summary(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application) (effect, error) {
+	if edited.DeletionTimestamp != nil {
+		return effect{summary: isDeleting}, nil
+	}
+	if !enforced(edited) {
+		return effect{summary: "Until it is resumed, no pod is replaced."}, nil
+	}
+	if refusal := routeConflict(application, edited); refusal != "" {
+		return effect{summary: "No pod is replaced, because such a spec is not carried out (RouteConflict): " + refusal}, nil
+	}
+	platform, err := e.platform(ctx, application)
+	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
+		if d, served, err := e.tool.served(ctx, application, edited); served || err != nil {
+			return effectOf(d), err
+		}
+	}
+	if err != nil {
+		return effect{}, err
+	}
+	loaded, err := clients.Load(ctx, application)
+	if err != nil {
+		return effect{}, err
+	}
+	before, live := application, loaded.Snapshot()
+	now, err := preview.Render(application, live, platform, e.tool.now())
+	if err != nil {
+		return effect{}, err
+	}
+	if revision := application.Status.Revision; !enforced(application) || revision == nil || revision.Current != now.Revision {
+		before = nil // The spec is not carried out, so compare with what runs.
+	}
+	d, err := e.tool.liveDifference(before, edited, loaded, platform)
+	if err != nil {
+		return effect{}, err
+	}
+	if before == nil && len(d.Pods.Because) > 0 {
+		asked := application.DeepCopy()
+		asked.Status.Revision = nil // As if it were carried out, so that only the edit makes a difference.
+		_, own, err := e.tool.difference(asked, edited, live, platform)
+		if err != nil {
+			return effect{}, err
+		}
+		d.Pods.Because = difference.EditedFirst(d.Pods.Because, own.Pods.Because)
+	}
+	if loaded.Unreadable[child.Deployment.Resource] != nil {
+		return effect{summary: "What becomes of the pods is not known, because you may not list deployments."}, nil
+	}
+	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
+	if deployment == nil {
+		return effect{summary: difference.WithoutDeployment(d, missingConfig(application, edited))}, nil
+	}
+	if before == nil || d.Pods.Before == nil && d.Pods.After != nil {
+		d.Pods.Before = deployment.Spec.Replicas // Without replicas in the spec, the cluster alone knows the number.
+	}
+	if waits := missingConfig(application, edited); waits != "" && difference.StartsPods(d) {
+		return effect{summary: difference.Deferred(d, waits)}, nil
+	}
+	return effectOf(d), nil
+}
+
+// missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the references and
+// the spec has them. Of a reference that the edit begins to have, the webhook warns.
+func missingConfig(application, edited *v1.Application) string {
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Reason != v1.ReasonConfigMissing || ready.ObservedGeneration != application.Generation ||
+		!equality.Semantic.DeepEqual(reference.FromSpec(&application.Spec), reference.FromSpec(&edited.Spec)) {
+		return ""
+	}
+	if revision, _ := why.OtherRevision(application); revision > 0 {
+		return "" // An edit of the pods rolls those of the spec out instead.
+	}
+	return ready.Message
+}
+
+// routeConflict is what the controller says about a host name or path of another Application, if the edit keeps the routes: the spec is
+// not carried out before that is solved. The webhook cannot refuse such an edit, which makes nothing worse.
+func routeConflict(application, edited *v1.Application) string {
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Reason != v1.ReasonRouteConflict || ready.ObservedGeneration != application.Generation ||
+		application.Spec.ClassName != edited.Spec.ClassName || !equality.Semantic.DeepEqual(application.Spec.Routes, edited.Spec.Routes) {
+		return ""
+	}
+	return ready.Message
+}
+
+func enforced(application *v1.Application) bool {
+	return application.Spec.ReconcilePolicy == v1.ReconcileEnforce || application.Spec.ReconcilePolicy == ""
+}
