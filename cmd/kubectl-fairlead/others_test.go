@@ -53,6 +53,7 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 		if err != nil {
 			return false
 		}
+		account.AutomountServiceAccountToken = new(false)
 		account.ImagePullSecrets = []corev1.LocalObjectReference{{Name: registry}}
 		_, err = kube.CoreV1().ServiceAccounts(p.namespace).Update(t.Context(), account, metav1.UpdateOptions{})
 		return err == nil
@@ -76,7 +77,7 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 	adopt := []string{"adopt", "web", "--harden"}
 	p.want(2, adopt, policy+account+service) // It lacks --accept.
 	adopt = append(adopt, "--accept=.spec.containers[web].tty")
-	p.want(0, append(slices.Clone(adopt), "--dry-run=client"), policy+account+service, left, "  imagePullSecrets:\n  - name: registry\n")
+	p.want(0, append(slices.Clone(adopt), "--dry-run=client"), policy+account+service, left, "  imagePullSecrets:\n  - name: registry\n", "  serviceAccount:\n    automountToken: false\n")
 	p.want(0, append(slices.Clone(adopt), "--dry-run=server"), policy+account+service)
 	p.want(0, adopt, policy+account+service, "The pods run as before the adoption.")
 	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Get(t.Context(), "web", metav1.GetOptions{}); err != nil {

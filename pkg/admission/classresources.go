@@ -24,9 +24,9 @@ func (h *Handler) droppedResources(ctx context.Context, in input, found *verdict
 	}
 	var before []string
 	if in.old != nil {
-		before = droppedBy(in.old, rules)
+		before = DroppedDefaults(in.old, rules)
 	}
-	for _, warning := range droppedBy(in.new, rules) {
+	for _, warning := range DroppedDefaults(in.new, rules) {
 		if !slices.Contains(before, warning) {
 			found.warnings = append(found.warnings, warning)
 		}
@@ -34,8 +34,8 @@ func (h *Handler) droppedResources(ctx context.Context, in input, found *verdict
 	return nil
 }
 
-// droppedBy returns a warning for each default of the Application's class that its resources contradict.
-func droppedBy(application *v1.Application, rules class.Rules) []string {
+// DroppedDefaults returns a warning for each default of the Application's class that its resources contradict.
+func DroppedDefaults(application *v1.Application, rules class.Rules) []string {
 	chosen := class.Choose(application, rules)
 	if chosen == nil {
 		return nil

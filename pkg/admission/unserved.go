@@ -61,7 +61,11 @@ func unservedFields(given, resolved *v1.Application, unavailable map[child.Kind]
 			case kind == child.HTTPRoute:
 				warnings = append(warnings, fmt.Sprintf("route %q is not served: %s", route.Name, why.Message))
 			case len(route.ParentRefs) > 0 && !merged.NeedsIngress():
-				warnings = append(warnings, fmt.Sprintf("parentRefs of route %q have no effect, and the route becomes an Ingress: %s", route.Name, why.Message))
+				becomes := "an Ingress"
+				if merged.TLS != nil && merged.TLS.SecretName == "" {
+					becomes = "an Ingress without a certificate, because tls.secretName is not set"
+				}
+				warnings = append(warnings, fmt.Sprintf("parentRefs of route %q have no effect, and the route becomes %s: %s", route.Name, becomes, why.Message))
 			}
 		}
 	}

@@ -19,6 +19,7 @@ func TestUnserved(t *testing.T) {
 		noRoutes    = "the cluster does not serve HTTPRoute"
 		noMonitors  = "the cluster does not serve ServiceMonitor"
 		noEffect    = `parentRefs of route "r" have no effect, and the route becomes an Ingress: ` + noRoutes
+		noCert      = `parentRefs of route "r" have no effect, and the route becomes an Ingress without a certificate, because tls.secretName is not set: ` + noRoutes
 		notServed   = `route "r" is not served: ` + noRoutes
 		noneScrapes = "monitoring: no Prometheus scrapes the pods: " + noMonitors
 	)
@@ -41,6 +42,7 @@ func TestUnserved(t *testing.T) {
 	}{
 		{name: "served", updated: withRoute(parents)},
 		{name: "parents of type Auto", updated: withRoute(parents), unavailable: absent, want: []string{noEffect}},
+		{name: "parents of type Auto with TLS", updated: withRoute(func(r *v1.Route) { parents(r); r.TLS = &v1.RouteTLS{} }), unavailable: absent, want: []string{noCert}},
 		{name: "as before", updated: withRoute(parents), old: withRoute(parents), unavailable: absent},
 		{name: "an HTTPRoute", updated: withRoute(func(r *v1.Route) { parents(r); r.Type = v1.RouteHTTPRoute }), unavailable: absent, want: []string{notServed}},
 		{name: "a redirect", updated: withRoute(func(r *v1.Route) { parents(r); r.TLS = &v1.RouteTLS{Redirect: new(true)} }), unavailable: absent, want: []string{notServed}},

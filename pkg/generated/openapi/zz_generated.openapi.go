@@ -815,7 +815,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"strategy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How pods are replaced. Merged: an Application without a type takes the type; with RollingUpdate it takes the fields of rollingUpdate that it omits.",
+							Description: "How pods are replaced. Merged: an Application without a type takes the type; with RollingUpdate it takes the fields of rollingUpdate that it omits. What its own fields exclude is not taken: the type Recreate beside its rollingUpdate, or a number that would be 0 beside its 0.",
 							Ref:         ref(appsv1.DeploymentStrategy{}.OpenAPIModelName()),
 						},
 					},

@@ -22,6 +22,8 @@ type UnusedParents struct {
 	Ingress string
 	// NeedsIngress says that the paths of the route need an Ingress. Otherwise the cluster serves no HTTPRoutes.
 	NeedsIngress bool
+	// LacksCertificate says that the route has TLS and names no Secret. The listeners of a Gateway have certificates; an Ingress does not.
+	LacksCertificate bool
 }
 
 // UnusedParents returns the unused parentRefs of the Application's routes.
@@ -39,7 +41,7 @@ func (l *Loaded) UnusedParents() (found []UnusedParents) {
 		name := render.RouteName(l.Application, i)
 		// While an HTTPRoute replaces the Ingress, there are both.
 		if open && len(route.ParentRefs) > 0 && has(child.Ingress, name, v1.ResourceSynced) && !has(child.HTTPRoute, name) {
-			found = append(found, UnusedParents{fmt.Sprintf("spec.routes[%d].parentRefs", i), name, route.NeedsIngress()})
+			found = append(found, UnusedParents{fmt.Sprintf("spec.routes[%d].parentRefs", i), name, route.NeedsIngress(), route.TLS != nil && route.TLS.SecretName == ""})
 		}
 	}
 	return found
@@ -56,10 +58,14 @@ func (u UnusedParents) What() string {
 
 // Hint says what to do.
 func (u UnusedParents) Hint() string {
-	if u.NeedsIngress {
-		return "For an HTTPRoute, give each path the pathType Prefix or Exact. If the Ingress is what you want, remove parentRefs."
+	remove := "If the Ingress is what you want, remove parentRefs."
+	if u.LacksCertificate {
+		remove = "If the Ingress is what you want, it has no certificate: set tls.secretName, and remove parentRefs."
 	}
-	return "For an HTTPRoute, ask the platform team for the Gateway API. If the Ingress is what you want, remove parentRefs."
+	if u.NeedsIngress {
+		return "For an HTTPRoute, give each path the pathType Prefix or Exact. " + remove
+	}
+	return "For an HTTPRoute, ask the platform team for the Gateway API. " + remove
 }
 
 // Unaddressed are the Ingresses of an Application that no controller has given an address. Some controllers give none, so this

@@ -40,6 +40,9 @@ func (a *adopting) leaveDefaultAccount(ctx context.Context, application *v1.Appl
 			said += " The pods lose the pull Secrets of that account: to keep them, set spec.imagePullSecrets: " + strings.Join(names, ", ") + "."
 		}
 	}
+	if isDraft && err == nil && a.deployment.Spec.Template.Spec.AutomountServiceAccountToken == nil && account.AutomountServiceAccountToken != nil {
+		own.AutomountToken = account.AutomountServiceAccountToken // The pods have a token, or none, as before.
+	}
 	if granted := a.grantedTo(ctx, defaultAccount); len(granted) > 0 {
 		said += fmt.Sprintf(" The pods lose what RoleBinding %s gives to that account: grant it to ServiceAccount %s before you release the pods.", strings.Join(granted, ", "), a.name)
 	}

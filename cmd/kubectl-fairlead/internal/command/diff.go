@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -70,6 +71,8 @@ type compared struct {
 	missing string
 	// refused is why another Application's routes keep the spec from being carried out; "" if they do not.
 	refused string
+	// unknown is what only the controller can find out; "" if that is nothing.
+	unknown string
 	// deleting: no spec has an effect any more.
 	deleting bool
 }
@@ -131,6 +134,9 @@ func (t *tool) printDifferences(ctx context.Context, from platform, before []str
 			t.screen().Line(application.String() + ": nothing changes. " + isDeleting)
 		} else {
 			difference.Print(t.screen(), application.String(), d, about.missing)
+			if about.unknown != "" {
+				t.screen().Hanging("    ", about.unknown)
+			}
 		}
 	}
 	if out.machine() {
@@ -211,6 +217,7 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 			return d, about, err
 		}
 		about.missing, about.refused = missingConfig(live, application), routeConflict(live, application)
+		about.unknown = strings.TrimSpace(followsConfig(live, application))
 	}
 	asksCluster := len(from.classFiles) == 0 && !from.ownFacts
 	if asksCluster {

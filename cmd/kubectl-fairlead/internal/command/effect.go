@@ -91,7 +91,19 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if waits := missingConfig(application, edited); waits != "" && difference.StartsPods(d) {
 		return effect{summary: difference.Deferred(d, waits)}, nil
 	}
-	return effectOf(d), nil
+	known := effectOf(d)
+	known.summary += followsConfig(application, edited)
+	return known, nil
+}
+
+// followsConfig is the part of an effect that nothing but the controller knows: it compares the content of ConfigMaps and Secrets again from
+// this edit on.
+func followsConfig(application, edited *v1.Application) string {
+	begins := enforced(edited) && reference.RollsOut(&edited.Spec) && (!enforced(application) || !reference.RollsOut(&application.Spec))
+	if !begins || len(reference.FromSpec(&edited.Spec)) == 0 {
+		return ""
+	}
+	return " If a ConfigMap or Secret that the pods use has changed meanwhile, all of them are replaced."
 }
 
 // missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the references and

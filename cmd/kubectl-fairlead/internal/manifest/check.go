@@ -142,7 +142,8 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 		return problems
 	}
 	var claimed []Problem
-	if len(c.Classes) == 0 && !c.ClassesKnown && application.Spec.ClassName != "" {
+	unknown := len(c.Classes) == 0 && !c.ClassesKnown
+	if unknown && application.Spec.ClassName != "" {
 		application.Spec.ClassName = "" // Not known, and it may let Applications share host names.
 	} else {
 		claimed = d.problems(Together, c.claims(application))
@@ -154,8 +155,14 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 		rule = ClassLimit
 	}
 	problems = append(d.problems(rule, errs), claimed...)
+	for i := range problems {
+		// A class may give the request.
+		if unknown && strings.Contains(problems[i].Message, validation.NeedsRequest) {
+			problems[i].Warning, problems[i].Message = true, problems[i].Message+", unless its class does; pass the classes with --class-file"
+		}
+	}
 	if len(problems) == 0 {
-		problems = d.warnings(admission.Ineffective(&application.Spec))
+		problems = d.warnings(append(admission.Ineffective(&application.Spec), admission.DroppedDefaults(application, c.rules(application))...))
 	}
 	return problems
 }

@@ -50,6 +50,26 @@ func (f facts) former() formerPods {
 	return former
 }
 
+// ofFormer reports whether the pod is of a ReplicaSet that the Deployment replaces.
+func (f facts) ofFormer(pod *corev1.Pod) bool {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	return deployment != nil && slices.ContainsFunc(f.ReplicaSets, func(replicaSet *appsv1.ReplicaSet) bool {
+		return metav1.IsControlledBy(pod, replicaSet) && metav1.IsControlledBy(replicaSet, deployment) &&
+			replicaSet.Annotations[child.RevisionAnnotation] != deployment.Annotations[child.RevisionAnnotation]
+	})
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
+}
+
 // targetPorts are the names of the ports of pods to which the Service leads; none if it leads to one by its number, which each pod
 // may have.
 func (f facts) targetPorts() []string {

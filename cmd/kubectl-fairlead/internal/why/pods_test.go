@@ -202,3 +202,21 @@ func TestStalledAndLate(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestEvidenceIsOfTheNewPod: the former pod fails in the same container, and says nothing about the change.
+func TestEvidenceIsOfTheNewPod(t *testing.T) {
+	loaded := clustertest.Load(t, "image")
+	former := loaded.ReplicaSets[0].DeepCopy()
+	former.Name, former.UID, former.Annotations[child.RevisionAnnotation] = "former", "former", "0"
+	old := loaded.Pods[0].DeepCopy()
+	old.Name, old.OwnerReferences[0].UID = "a-former", former.UID
+	loaded.ReplicaSets = append(loaded.ReplicaSets, former)
+	loaded.Pods = append([]*corev1.Pod{old}, loaded.Pods...)
+	for _, finding := range why.Explain(loaded).Findings {
+		for _, evidence := range finding.Evidence {
+			if evidence.Object == "Pod/a-former" {
+				t.Errorf("the former pod is evidence: %+v", finding)
+			}
+		}
+	}
+}

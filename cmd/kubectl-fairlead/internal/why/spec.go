@@ -210,6 +210,9 @@ func pausedRollout(f facts) []Finding {
 		finding.What = "A rollout waits, because rollouts are paused."
 		finding.Evidence = append(finding.Evidence, f.conditionEvidence(f.ready))
 	}
+	if f.ready != nil && slices.Contains(edit.Refusals, f.ready.Reason) {
+		finding.Next = nil // Nothing of a refused spec goes on; the finding about that says what to do.
+	}
 	return []Finding{finding}
 }
 

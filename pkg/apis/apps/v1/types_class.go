@@ -108,7 +108,8 @@ type ApplicationDefaults struct {
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// How pods are replaced. Merged: an Application without a type takes the type; with RollingUpdate it takes the
-	// fields of rollingUpdate that it omits.
+	// fields of rollingUpdate that it omits. What its own fields exclude is not taken: the type Recreate beside its
+	// rollingUpdate, or a number that would be 0 beside its 0.
 	// +kubebuilder:validation:XValidation:rule="!has(self.type) || self.type in ['RollingUpdate', 'Recreate']",message="strategy.type must be RollingUpdate or Recreate",messageExpression="'strategy.type must be RollingUpdate or Recreate, not %s'.format([self.type])"
 	// +kubebuilder:validation:XValidation:rule="!has(self.rollingUpdate) || !has(self.type) || self.type != 'Recreate'",message="strategy.rollingUpdate needs type RollingUpdate: change strategy.type, or remove strategy.rollingUpdate",messageExpression="'strategy.rollingUpdate has no effect with strategy.type ' + self.type + ': change the type to RollingUpdate, or remove rollingUpdate'"
 	// +optional

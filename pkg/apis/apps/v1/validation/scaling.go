@@ -106,6 +106,9 @@ func validateMeasured(path *field.Path, autoscaling *v1.Autoscaling) field.Error
 	return field.ErrorList{field.Invalid(path.Child("minReplicas"), int32(0), "needs an Object or External metric, because there is no pod to measure at 0")}
 }
 
+// NeedsRequest is the reason of a target that the requests of the pods, which may come from the class, have to be known for.
+const NeedsRequest = "utilization is a share of the request"
+
 // needsRequest requires a request, because utilization is a share of it. The autoscaler needs the requests of all
 // containers of the pod. A LimitRange or an injecting webhook may set those of other containers, so this checks only the
 // application's own.
@@ -113,7 +116,7 @@ func needsRequest(in input, path *field.Path, name corev1.ResourceName) field.Er
 	if requested(in.spec.Resources, name) {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("utilization is a share of the request: set resources.requests[%s]", truncate(string(name), maxValue)))}
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("%s: set resources.requests[%s]", NeedsRequest, truncate(string(name), maxValue)))}
 }
 
 // Limits of the autoscaler's behavior.

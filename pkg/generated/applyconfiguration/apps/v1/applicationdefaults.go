@@ -23,7 +23,8 @@ type ApplicationDefaultsApplyConfiguration struct {
 	// and limits each. Claims are not possible.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// How pods are replaced. Merged: an Application without a type takes the type; with RollingUpdate it takes the
-	// fields of rollingUpdate that it omits.
+	// fields of rollingUpdate that it omits. What its own fields exclude is not taken: the type Recreate beside its
+	// rollingUpdate, or a number that would be 0 beside its 0.
 	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
 	// Seconds without progress after which a rollout counts as failed.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
