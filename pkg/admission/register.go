@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,11 +84,25 @@ func (r *Registrar) Register(ctx context.Context) error {
 }
 
 // Unregister takes the registration back. Call it before the server stops, with a context that is
-// still alive. What is not registered any more is no error.
+// still alive. What is not registered any more is no error. The registration of another controller,
+// which has replaced this one, stays.
 func (r *Registrar) Unregister(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanUpTimeout)
 	defer cancel()
-	return r.remove(ctx, OutOfClusterConfigurationName)
+	const name = OutOfClusterConfigurationName
+	live, err := r.Configurations.ValidatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
+	if err == nil && len(live.Webhooks) > 0 && !r.isOwn(live.Webhooks[0].ClientConfig) {
+		return nil
+	}
+	if err := ignoreNotFound("get ValidatingWebhookConfiguration", err); err != nil {
+		return err
+	}
+	return r.remove(ctx, name)
+}
+
+// isOwn reports whether the API server calls this controller. The next run may serve at the same URL, with a certificate of its own.
+func (r *Registrar) isOwn(config admissionregistrationv1.WebhookClientConfig) bool {
+	return config.URL != nil && strings.HasPrefix(*config.URL, r.URL) && bytes.Equal(config.CABundle, r.CABundle)
 }
 
 // probe finds out whether the API server reaches the Handler. It registers the validating webhook for
@@ -172,14 +187,14 @@ func (r *Registrar) apply(ctx context.Context, name string, mutating *admissionr
 
 func (r *Registrar) remove(ctx context.Context, name string) error {
 	return errors.Join(
-		ignoreNotFound("MutatingWebhookConfiguration", r.Configurations.MutatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
-		ignoreNotFound("ValidatingWebhookConfiguration", r.Configurations.ValidatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
+		ignoreNotFound("delete MutatingWebhookConfiguration", r.Configurations.MutatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
+		ignoreNotFound("delete ValidatingWebhookConfiguration", r.Configurations.ValidatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
 	)
 }
 
-func ignoreNotFound(kind string, err error) error {
+func ignoreNotFound(what string, err error) error {
 	if err == nil || apierrors.IsNotFound(err) {
 		return nil
 	}
-	return fmt.Errorf("delete %s: %w", kind, err)
+	return fmt.Errorf("%s: %w", what, err)
 }
