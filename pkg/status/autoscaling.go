@@ -12,6 +12,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // autoscalingActive mirrors the autoscaler's conditions AbleToScale, if it is False, and ScalingActive.
@@ -22,6 +23,9 @@ func autoscalingActive(in Input) (metav1.Condition, bool) {
 	application := in.Snapshot.Application
 	ref := child.Ref{Kind: child.HorizontalPodAutoscaler, Namespace: application.Namespace, Name: application.Name}
 	live := child.Get[*autoscalingv2.HorizontalPodAutoscaler](in.Snapshot, ref.Kind, ref.Name)
+	if result, ok := in.result(ref); ok && result.Action == plan.NotOwned {
+		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonAutoscalerNotFound, Message: "The HorizontalPodAutoscaler of that name is not the Application's."}, true
+	}
 	if live == nil || !in.owns(ref) {
 		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonAutoscalerNotFound, Message: "There is no HorizontalPodAutoscaler yet."}, true
 	}

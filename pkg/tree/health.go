@@ -18,6 +18,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/text"
 )
 
@@ -135,6 +136,8 @@ func deploymentHealth(node *Node, live *appsv1.Deployment) {
 		node.Health = Healthy
 	case progressing != nil && progressing.Reason == v1.ReasonProgressDeadlineExceeded:
 		node.set(Degraded, progressing.Reason, progressing.Message)
+	case progressing != nil && progressing.Reason == health.ReasonRolledOut && status.UpdatedReplicas == desired && status.Replicas == desired:
+		node.set(Progressing, v1.ReasonPodsUnavailable, fmt.Sprintf("%d of %d pods are available.", status.AvailableReplicas, desired))
 	default:
 		node.set(Progressing, "RollingOut", fmt.Sprintf("%d of %d pods are of the current revision, %d are available.", status.UpdatedReplicas, desired, status.AvailableReplicas))
 	}

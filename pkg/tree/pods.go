@@ -46,10 +46,10 @@ func revisionNumber(r *appsv1.ReplicaSet) int {
 func replicaSetNode(objects Objects, r *appsv1.ReplicaSet, current bool) *Node {
 	desired := replicas(r.Spec.Replicas)
 	node := &Node{Group: child.Deployment.Group, Kind: "ReplicaSet", Name: r.Name, Health: Healthy, Info: fmt.Sprintf("%d/%d ready", r.Status.ReadyReplicas, desired)}
-	switch {
-	case !current:
+	if !current {
 		node.Info += ", former revision"
-	case r.Status.ReadyReplicas < desired:
+	}
+	if r.Status.ReadyReplicas < desired {
 		node.set(Progressing, "PodsNotReady", "")
 	}
 	for _, condition := range r.Status.Conditions {

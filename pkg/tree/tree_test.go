@@ -213,3 +213,25 @@ func TestRestarts(t *testing.T) {
 		}
 	}
 }
+
+// TestPodsUnavailable: a pod that fails after a rollout begins none. A former ReplicaSet whose pods are not ready is not healthy either.
+func TestPodsUnavailable(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	for _, live := range objects.Children {
+		if deployment, ok := live.(*appsv1.Deployment); ok {
+			deployment.Status.AvailableReplicas, deployment.Status.ReadyReplicas = 2, 2
+		}
+	}
+	former := objects.ReplicaSets[0].DeepCopy()
+	former.Name, former.UID, former.Annotations[child.RevisionAnnotation] = "former", "former", "0"
+	former.Spec.Replicas, former.Status.ReadyReplicas = new(int32(1)), 0
+	objects.ReplicaSets = append(objects.ReplicaSets, former)
+	for _, node := range tree.Build(objects).All() {
+		switch {
+		case node.Kind == child.Deployment.Kind && (node.Reason != v1.ReasonPodsUnavailable || node.Message != "2 of 3 pods are available."):
+			t.Errorf("the Deployment is %s, %q", node.Reason, node.Message)
+		case node.Name == "former" && (node.Reason != "PodsNotReady" || node.Info != "0/1 ready, former revision"):
+			t.Errorf("the former ReplicaSet is %s, %q", node.Reason, node.Info)
+		}
+	}
+}
