@@ -121,6 +121,10 @@ func Of(loaded *cluster.Loaded) Summary {
 		s.Stalled = meta.IsStatusConditionTrue(status.Conditions, v1.ConditionStalled)
 		s.reasonSince = sinceReason(status.Conditions, ready)
 	}
+	if s.Ready && why.LosesDeployment(loaded) {
+		s.Ready, s.Reason, s.Since = false, v1.ReasonDeploymentNotFound, nil
+		s.Message = "There is no Deployment of the Application, and the controller has not noticed."
+	}
 	if routes := meta.FindStatusCondition(status.Conditions, v1.ConditionRoutesReady); routes != nil {
 		s.Routes = routes.Reason
 		if routes.Status != metav1.ConditionTrue {

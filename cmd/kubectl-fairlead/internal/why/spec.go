@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -158,6 +160,21 @@ func (f facts) unchanged() string {
 func (f facts) lacksDeployment() bool {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
 	return f.Unreadable[child.Deployment.Resource] == nil && (deployment == nil || !child.OwnedBy(deployment, f.app))
+}
+
+// LosesDeployment reports whether the Deployment of an Application is gone that is ready by its status: the controller has not noticed.
+func LosesDeployment(loaded *cluster.Loaded) bool {
+	f := facts{Loaded: loaded, app: loaded.Application}
+	return f.app.DeletionTimestamp == nil && meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionReady) && f.lacksDeployment()
+}
+
+// lostDeployment explains it.
+func (f facts) lostDeployment() []Finding {
+	return []Finding{{
+		Reason: v1.ReasonDeploymentNotFound, What: "There is no Deployment of the Application, so no pods serve it. The controller has not noticed.",
+		Evidence: []Evidence{f.conditionEvidence(f.ready)},
+		Next:     []string{"If this lasts longer than a few seconds, check that the controller runs and watches this namespace: kubectl fairlead doctor"},
+	}}
 }
 
 // unpin is the command that removes spec.rollback.toRevision.

@@ -103,6 +103,9 @@ func Explain(loaded *cluster.Loaded) Answer {
 		answer.Findings = append(answer.Findings, find(f)...)
 	}
 	answer.Ready = f.ready != nil && f.ready.Status == metav1.ConditionTrue && f.observed()
+	if answer.Ready && LosesDeployment(loaded) {
+		answer.Ready, answer.Findings = false, append(f.lostDeployment(), answer.Findings...)
+	}
 	answer.Headline = headline(f, answer)
 	return answer
 }
@@ -112,6 +115,8 @@ func headline(f facts, answer Answer) string {
 	switch {
 	case f.app.DeletionTimestamp != nil:
 		return name + " is being deleted."
+	case !answer.Ready && LosesDeployment(f.Loaded):
+		return name + " has no Deployment, although its status says that it is ready."
 	case answer.Ready && len(answer.Findings) == 0:
 		return fmt.Sprintf("%s is ready: %s", name, cmp.Or(f.ready.Message, "nothing is wrong."))
 	case answer.Ready:
