@@ -2987,7 +2987,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 					},
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The API that carries the route: Ingress or HTTPRoute. Auto, the default: the one that the class names; else HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is there first, and the old one stays for ten seconds more, so that no request fails.",
+							Description: "The API that carries the route: Ingress or HTTPRoute. Auto, the default: the one that the class names; else HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is there first, and the old one stays for ten seconds more, so that no request fails if the Ingress or Gateway controller serves the new one by then.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

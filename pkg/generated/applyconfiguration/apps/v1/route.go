@@ -19,7 +19,8 @@ type RouteApplyConfiguration struct {
 	// The API that carries the route: Ingress or HTTPRoute. Auto, the default: the one that the class names; else
 	// HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix
 	// or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is
-	// there first, and the old one stays for ten seconds more, so that no request fails.
+	// there first, and the old one stays for ten seconds more, so that no request fails if the
+	// Ingress or Gateway controller serves the new one by then.
 	Type *appsv1.RouteType `json:"type,omitempty"`
 	// Host names, lower-case, optionally with a wildcard as first label (*.example.com). At least
 	// one, because a route without a host would take every host of the cluster. An HTTPRoute has at
