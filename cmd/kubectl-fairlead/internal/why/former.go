@@ -59,17 +59,6 @@ func (f facts) ofFormer(pod *corev1.Pod) bool {
 	})
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	default:
-		return -1
-	}
-}
-
 // targetPorts are the names of the ports of pods to which the Service leads; none if it leads to one by its number, which each pod
 // may have.
 func (f facts) targetPorts() []string {

@@ -167,13 +167,15 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 func (f facts) podEvidence(problem v1.Problem) (evidence []Evidence, pod string) {
 	objects, snapshot := f.Objects, f.Snapshot()
 	evidence = []Evidence{f.problemEvidence(problem)}
-	// Pods of the failing revision come first.
-	order := make([]int, 0, len(snapshot.Pods))
-	for i := range snapshot.Pods {
-		order = append(order, i)
+	var order, former []int // Pods of the failing revision come first.
+	for i, live := range objects.Pods {
+		if f.ofFormer(live) {
+			former = append(former, i)
+		} else {
+			order = append(order, i)
+		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return compareBool(f.ofFormer(objects.Pods[a]), f.ofFormer(objects.Pods[b])) })
-	for _, i := range order {
+	for _, i := range append(order, former...) {
 		trimmed, live := snapshot.Pods[i], objects.Pods[i]
 		if trimmed.Problems == nil || tree.PodReady(live) {
 			continue
