@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/render"
@@ -18,7 +20,7 @@ import (
 // renamedPorts warns of an update that renames a port under which running pods serve. The Service leads to its pods by the name of
 // the port, and follows the spec at once.
 func renamedPorts(_ context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.old == nil || !runsSpec(&in.old.Status) || withholds(&in.new.Spec) || toRevision(in.new) != 0 {
+	if len(found.errs) > 0 || in.old == nil || !runsSpec(in.old) || withholds(&in.new.Spec) || toRevision(in.new) != 0 {
 		return nil
 	}
 	if strategy := in.new.Spec.Strategy; strategy != nil && strategy.Type == appsv1.RecreateDeploymentStrategyType && !paused(&in.new.Spec) {
@@ -38,10 +40,12 @@ func renamedPorts(_ context.Context, in input, found *verdict) error {
 	return nil
 }
 
-// runsSpec reports whether pods of the spec serve, and no others: amid a rollout, and after a rollback, they may have other ports.
-func runsSpec(status *v1.ApplicationStatus) bool {
-	rolledBack := status.Revision != nil && status.Revision.RolledBackFrom != 0
-	return status.ReadyReplicas > 0 && status.UpdatedReplicas == status.Replicas && !rolledBack
+// runsSpec reports whether pods of the spec serve, and no others: Ready is about the present spec, which is carried out. Amid a rollout, after
+// a rollback, and at the revision of toRevision, the pods may have other ports.
+func runsSpec(old *v1.Application) bool {
+	ready := meta.FindStatusCondition(old.Status.Conditions, v1.ConditionReady)
+	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == old.Generation &&
+		old.Status.ReadyReplicas > 0 && old.Status.UpdatedReplicas == old.Status.Replicas && !withholds(&old.Spec) && toRevision(old) == 0
 }
 
 // renamed returns the names of ports that the update drops although the Service keeps the port, or keeps no name at all.
@@ -77,6 +81,9 @@ func atPorts(ports []v1.ApplicationPort, names []string) string {
 		if slices.Contains(names, port.Name) {
 			numbers = append(numbers, fmt.Sprint(render.ServicePort(port)))
 		}
+	}
+	if len(numbers) > 1 {
+		return " at ports " + strings.Join(numbers, ", ")
 	}
 	return " at port " + strings.Join(numbers, ", ")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -32,6 +33,7 @@ func TestRenamedPorts(t *testing.T) {
 		return application(func(a *v1.Application) {
 			a.Spec.Ports = ports
 			a.Status.Replicas, a.Status.UpdatedReplicas, a.Status.ReadyReplicas = 2, 2, 2
+			a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionTrue, ObservedGeneration: a.Generation}}
 			for _, change := range changes {
 				change(a)
 			}
@@ -40,7 +42,9 @@ func TestRenamedPorts(t *testing.T) {
 	http, web := ports{port("http", 8080)}, ports{port("web", 8080)}
 	stopped := func(a *v1.Application) { a.Status.ReadyReplicas = 0 }
 	rollingOut := func(a *v1.Application) { a.Status.UpdatedReplicas = 1 }
-	rolledBack := func(a *v1.Application) { a.Status.Revision = &v1.RevisionStatus{RolledBackFrom: 2} }
+	notReady := func(a *v1.Application) { a.Status.Conditions[0].Status = metav1.ConditionFalse } // Refused, rolled back, or it waits for a Secret.
+	older := func(a *v1.Application) { a.Status.Conditions[0].ObservedGeneration = a.Generation - 1 }
+	pinned := func(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }
 	recreate := func(a *v1.Application) {
 		a.Spec.Strategy = &appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
 	}
@@ -57,10 +61,13 @@ func TestRenamedPorts(t *testing.T) {
 		{name: "another name and number", old: with(http), new: with(ports{port("web", 9090)}), want: []string{all}},
 		{name: "no pod serves", old: with(http, stopped), new: with(web)},
 		{name: "back amid a rollout", old: with(web, rollingOut), new: with(http)},
-		{name: "back after a rollback", old: with(web, rolledBack), new: with(http)},
+		{name: "back from a spec that is not carried out", old: with(web, notReady), new: with(http)},
+		{name: "two edits, one after the other", old: with(web, older), new: with(http)},
+		{name: "back from a pinned revision", old: with(web, pinned), new: with(http)},
 		{name: "no ports", old: with(http), new: with(nil)},
 		{name: "the first port", old: with(nil), new: with(web)},
 		{name: "pods that all end first", old: with(http), new: with(web, recreate)},
+		{name: "back from Observe", old: with(web, observe), new: with(http)},
 		{name: "Observe", old: with(http), new: with(web, observe)},
 		{name: "one more port", old: with(http), new: with(ports{port("http", 8080), port("web", 9090)})},
 		{name: "both names", old: with(ports{port("http", 1), port("grpc", 2)}), new: with(ports{port("a", 1), port("b", 2)}), want: []string{both}},

@@ -67,7 +67,7 @@ type object struct {
 	Status   json.RawMessage   `json:"status"`
 }
 
-// status is the part of the status that rules look at: which class was applied, and which pods run.
+// status is the part of the status that rules look at: which class was applied, which pods run, and whether they are those of the spec.
 func (o object) status() v1.ApplicationStatus {
 	var status struct {
 		Class           *v1.AppliedClass   `json:"class"`
@@ -75,12 +75,13 @@ func (o object) status() v1.ApplicationStatus {
 		Replicas        int32              `json:"replicas"`
 		UpdatedReplicas int32              `json:"updatedReplicas"`
 		ReadyReplicas   int32              `json:"readyReplicas"`
+		Conditions      []metav1.Condition `json:"conditions"`
 	}
 	if json.Unmarshal(o.Status, &status) != nil {
 		return v1.ApplicationStatus{}
 	}
 	return v1.ApplicationStatus{
-		Class: status.Class, Revision: status.Revision,
+		Class: status.Class, Revision: status.Revision, Conditions: status.Conditions,
 		Replicas: status.Replicas, UpdatedReplicas: status.UpdatedReplicas, ReadyReplicas: status.ReadyReplicas,
 	}
 }
