@@ -24,7 +24,7 @@ func autoscalingActive(in Input) (metav1.Condition, bool) {
 	ref := child.Ref{Kind: child.HorizontalPodAutoscaler, Namespace: application.Namespace, Name: application.Name}
 	live := child.Get[*autoscalingv2.HorizontalPodAutoscaler](in.Snapshot, ref.Kind, ref.Name)
 	if result, ok := in.result(ref); ok && result.Action == plan.NotOwned {
-		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonAutoscalerNotFound, Message: "The HorizontalPodAutoscaler of that name is not the Application's."}, true
+		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonAutoscalerNotFound, Message: "HorizontalPodAutoscaler " + ref.Name + " is not the Application's."}, true
 	}
 	if live == nil || !in.owns(ref) {
 		return metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1.ReasonAutoscalerNotFound, Message: "There is no HorizontalPodAutoscaler yet."}, true

@@ -205,7 +205,7 @@ func TestAutoscalingActive(t *testing.T) {
 		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "There is no HorizontalPodAutoscaler yet."}},
 		{"foreign", []autoscalingv2.HorizontalPodAutoscalerCondition{able}, func(in *Input, hpa *autoscalingv2.HorizontalPodAutoscaler) {
 			in.Results = append(in.Results, result(plan.NotOwned, child.HorizontalPodAutoscaler, "web", hpa))
-		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "The HorizontalPodAutoscaler of that name is not the Application's."}},
+		}, &metav1.Condition{Status: "Unknown", Reason: v1.ReasonAutoscalerNotFound, Message: "HorizontalPodAutoscaler web is not the Application's."}},
 		{"not asked for", []autoscalingv2.HorizontalPodAutoscalerCondition{able}, func(in *Input, _ *autoscalingv2.HorizontalPodAutoscaler) { in.Autoscaled = false }, nil},
 		{"not planned: goes on as it was", []autoscalingv2.HorizontalPodAutoscalerCondition{says(autoscalingv2.ScalingActive, "True", "ValidMetricFound")}, func(in *Input, _ *autoscalingv2.HorizontalPodAutoscaler) {
 			in.Snapshot.Application.Status = compute(*in, noon)

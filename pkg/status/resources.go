@@ -118,6 +118,9 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 	case plan.Keep:
 		return v1.ResourceSynced, "", ""
 	}
+	if in.observing() && onlyNotes(result) {
+		return v1.ResourceSynced, "", ""
+	}
 	if in.observing() {
 		return v1.ResourceDrifted, "", driftMessage(result)
 	}
@@ -125,6 +128,12 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		return v1.ResourceFailed, v1.ReasonContended, backoffMessage(result)
 	}
 	return v1.ResourceSynced, "", ""
+}
+
+// onlyNotes reports whether a revision lacks nothing but annotations, such as those that an older controller did not write. No user would
+// carry that out.
+func onlyNotes(result plan.Result) bool {
+	return result.Ref.Kind == child.ControllerRevision && result.Action == plan.Apply && len(result.Fields) > 0 && len(withoutBookkeeping(result.Fields)) == 0
 }
 
 // upToDate reports whether this sync left the child as rendered.

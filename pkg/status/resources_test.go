@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -191,6 +192,26 @@ func TestConflictsAreNamed(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.events, events); diff != "" {
 			t.Errorf("Events (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// A revision of an older controller lacks an annotation, and that is no drift: nobody would carry it out.
+func TestObservedRevisionOfAnOlderController(t *testing.T) {
+	const notes = ".metadata.annotations." + v1.AnnotationServicePorts
+	for field, want := range map[string]v1.ResourceState{notes: v1.ResourceSynced, ".metadata.labels.a": v1.ResourceDrifted} {
+		in := with(func(in *Input, _ *appsv1.Deployment) {
+			in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+			revision := result(plan.Apply, child.ControllerRevision, "web-1", &appsv1.ControllerRevision{})
+			revision.Fields = []string{field}
+			in.Results = append(in.Results, revision)
+		})
+		got := compute(in, noon)
+		if state := got.Resources[len(got.Resources)-1].State; state != want {
+			t.Errorf("%s: the revision is %s, want %s", field, state, want)
+		}
+		if drifted := meta.IsStatusConditionTrue(got.Conditions, v1.ConditionDrifted); drifted != (want == v1.ResourceDrifted) {
+			t.Errorf("%s: drifted is %t", field, drifted)
 		}
 	}
 }
