@@ -44,7 +44,11 @@ func (a *adopting) leaveDefaultAccount(ctx context.Context, application *v1.Appl
 		own.AutomountToken = account.AutomountServiceAccountToken // The pods have a token, or none, as before.
 	}
 	if granted := a.grantedTo(ctx, defaultAccount); len(granted) > 0 {
-		said += fmt.Sprintf(" The pods lose what RoleBinding %s gives to that account: grant it to ServiceAccount %s before you release the pods.", strings.Join(granted, ", "), a.name)
+		bindings := "RoleBinding " + granted[0] + " gives"
+		if len(granted) > 1 {
+			bindings = "RoleBindings " + strings.Join(granted, ", ") + " give"
+		}
+		said += fmt.Sprintf(" The pods lose what %s to that account: grant it to ServiceAccount %s before you release the pods.", bindings, a.name)
 	}
 	if said == "" {
 		return ""

@@ -100,10 +100,11 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 // this edit on.
 func followsConfig(application, edited *v1.Application) string {
 	begins := enforced(edited) && reference.RollsOut(&edited.Spec) && (!enforced(application) || !reference.RollsOut(&application.Spec))
-	if !begins || len(reference.FromSpec(&edited.Spec)) == 0 {
+	isPaused := edited.Spec.Paused != nil && *edited.Spec.Paused
+	if !begins || isPaused || len(reference.FromSpec(&edited.Spec)) == 0 {
 		return ""
 	}
-	return " If a ConfigMap or Secret that the pods use has changed meanwhile, all of them are replaced."
+	return " If a ConfigMap or Secret that the pods use has changed meanwhile, all pods are replaced."
 }
 
 // missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the references and

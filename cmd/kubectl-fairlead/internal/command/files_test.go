@@ -153,6 +153,11 @@ func TestRecursive(t *testing.T) {
 	if _, stdout, stderr := runOffline(t, "render", "-R", "-f", directory, noClasses, "-o", "name"); !strings.Contains(stdout, "deployments.apps/api\n") || stderr != "" {
 		t.Errorf("render: %q, %q", stdout, stderr)
 	}
+	twice := files(t, map[string]string{"prod/web.yaml": applicationFile("web", "image: web:1"), "staging/web.yaml": applicationFile("web", "image: web:2")})
+	const once = "pass files that have each Application once\n"
+	if code, _, stderr := runOffline(t, "diff", "-R", "-f", twice, "--from", twice, noClasses); code != ExitError || !strings.HasPrefix(stderr, "error: default/web is at ") || !strings.HasSuffix(stderr, once) {
+		t.Errorf("one name in two directories: exit code %d, %q", code, stderr)
+	}
 	many := files(t, map[string]string{"web.yaml": applicationFile("web", "image: web"), "a/a.yaml": "", "b/b.yaml": "", "c/c.yaml": "", "d/d.yaml": "", "e/e.yaml": ""})
 	if _, _, stderr := runOffline(t, "lint", "-f", many, noClasses); !strings.HasSuffix(stderr, filepath.Join(many, "c")+", 2 more. To read them, too, pass -R.\n") {
 		t.Errorf("many: %q", stderr)

@@ -155,10 +155,16 @@ func (p *platform) applications(ctx context.Context, t *tool, files []string) ([
 		}
 		return nil, nil, errInvalid
 	}
+	places := map[string]string{}
 	for _, application := range applications {
 		if err := t.setNamespace(application.Application); err != nil {
 			return nil, nil, err
 		}
+		name, place := application.String(), application.document.Place()
+		if before, twice := places[name]; twice && before != place {
+			return nil, nil, fmt.Errorf("%s is at %s and at %s: pass files that have each Application once", name, before, place)
+		}
+		places[name] = place
 	}
 	return applications, checker, nil
 }

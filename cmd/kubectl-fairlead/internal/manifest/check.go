@@ -65,7 +65,7 @@ type Problem struct {
 	Field   string `json:"field,omitempty"`
 	Rule    Rule   `json:"rule"`
 	Message string `json:"message"`
-	// Warning means that the API server accepts the object, and warns.
+	// Warning means that the API server accepts the object, and warns; or that it accepts it if an unknown class allows it.
 	Warning bool `json:"warning,omitempty"`
 }
 
@@ -161,8 +161,8 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 			problems[i].Warning, problems[i].Message = true, problems[i].Message+", unless its class does; pass the classes with --class-file"
 		}
 	}
-	if len(problems) == 0 {
-		problems = d.warnings(append(admission.Ineffective(&application.Spec), admission.DroppedDefaults(application, c.rules(application))...))
+	if !slices.ContainsFunc(problems, func(problem Problem) bool { return !problem.Warning }) {
+		problems = append(problems, d.warnings(append(admission.Ineffective(&application.Spec), admission.DroppedDefaults(application, c.rules(application))...))...)
 	}
 	return problems
 }

@@ -15,6 +15,14 @@ import (
 	"fairlead.dev/fairlead/pkg/class"
 )
 
+// Place is the file of the document, and its line.
+func (d *Document) Place() string {
+	if d.node == nil {
+		return d.File
+	}
+	return fmt.Sprintf("%s:%d", d.File, d.node.Line)
+}
+
 // Twice returns a problem for each object that a file has a second time: the last one that is applied wins. Two files may be for two
 // clusters, and a file that is given twice is no mistake.
 func Twice(documents []*Document) []Problem {

@@ -122,7 +122,7 @@ func Of(loaded *cluster.Loaded) Summary {
 		s.reasonSince = sinceReason(status.Conditions, ready)
 	}
 	if s.Ready && why.LosesDeployment(loaded) {
-		s.Ready, s.Reason, s.Since = false, v1.ReasonDeploymentNotFound, nil
+		s.Ready, s.Reason, s.Since, s.Health = false, v1.ReasonDeploymentNotFound, nil, tree.Degraded
 		s.Message = "There is no Deployment of the Application, and the controller has not noticed."
 	}
 	if routes := meta.FindStatusCondition(status.Conditions, v1.ConditionRoutesReady); routes != nil {

@@ -75,7 +75,7 @@ var noClaim = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
 // waitsFor says what pods wait for that the controller has no part in; "" if the controller, or Kubernetes', is at work.
 func (f facts) waitsFor(answer Answer) string {
 	if f.ready.Reason == v1.ReasonRoutesPending {
-		return "it waits for the Gateway of its routes, which Fairlead cannot provide"
+		return "it waits for the controller that serves its routes, which Fairlead cannot provide"
 	}
 	if f.ready.Reason == v1.ReasonRollingOut || f.ready.Reason == v1.ReasonPodsUnavailable { // Any other reason has another cause.
 		if slices.ContainsFunc(answer.Findings, func(finding Finding) bool { return finding.Reason == reasonClaimNotBound }) {

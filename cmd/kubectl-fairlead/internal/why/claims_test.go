@@ -27,7 +27,7 @@ func TestHeadlineNamesWhatPodsWaitFor(t *testing.T) {
 		{v1.ReasonQuotaExceeded, "exceeded quota: pods", ": pods wait for quota, which Fairlead cannot provide."},
 		{v1.ReasonImagePullFailed, "not found", ": pods wait for their image, which Fairlead cannot provide."},
 		{v1.ReasonCrashLooping, "Exited with code 1.", ": it waits for its pods."},
-		{v1.ReasonRoutesPending, "", ": it waits for the Gateway of its routes, which Fairlead cannot provide."},
+		{v1.ReasonRoutesPending, "", ": it waits for the controller that serves its routes, which Fairlead cannot provide."},
 		{v1.ReasonApplyFailed, "", "; the controller is still at work."},
 	} {
 		loaded := clustertest.Load(t, "unschedulable")

@@ -95,7 +95,7 @@ func (f facts) withKeys(object, of string) string {
 	at := slices.IndexFunc(references, func(r reference.Reference) bool { return r.String() == object })
 	switch {
 	case at < 0:
-		return " with the keys that its pods need"
+		return " with the keys that the pods need"
 	case len(references[at].Keys) == 0:
 		return ""
 	case len(references[at].Keys) == 1:

@@ -18,10 +18,10 @@ import (
 func TestMissingKey(t *testing.T) {
 	for message, want := range map[string]string{
 		`Secret db-password does not exist; no pod starts without it.`:                                                                `Create Secret db-password with the key "password"; the controller notices it by itself.`,
-		`ConfigMap a does not exist; Secret b does not exist; no pod starts without them.`:                                            "Create ConfigMap a with the keys that its pods need and Secret b with the keys that its pods need; the controller notices it by itself.",
+		`ConfigMap a does not exist; Secret b does not exist; no pod starts without them.`:                                            "Create ConfigMap a with the keys that the pods need and Secret b with the keys that the pods need; the controller notices it by itself.",
 		`Secret db cannot be read (InternalError); no pod starts without it.`:                                                         "Create the object, with the keys that the spec names; the controller notices it by itself.",
 		`Secret db has no key "password"; no pod starts without it.`:                                                                  `Add key "password" to Secret db, or correct the key in the spec; the controller notices it by itself.`,
-		`ConfigMap a does not exist; Secret b has no keys "x", "tls.crt"; running pods stay as they are, and new ones wait for them.`: `Create ConfigMap a with the keys that its pods need; add keys "x", "tls.crt" to Secret b, or correct the keys in the spec; the controller notices it by itself.`,
+		`ConfigMap a does not exist; Secret b has no keys "x", "tls.crt"; running pods stay as they are, and new ones wait for them.`: `Create ConfigMap a with the keys that the pods need; add keys "x", "tls.crt" to Secret b, or correct the keys in the spec; the controller notices it by itself.`,
 	} {
 		loaded := clustertest.Load(t, "missing")
 		meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Message = message

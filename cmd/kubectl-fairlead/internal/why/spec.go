@@ -164,8 +164,10 @@ func (f facts) lacksDeployment() bool {
 
 // LosesDeployment reports whether the Deployment of an Application is gone that is ready by its status: the controller has not noticed.
 func LosesDeployment(loaded *cluster.Loaded) bool {
-	f := facts{Loaded: loaded, app: loaded.Application}
-	return f.app.DeletionTimestamp == nil && meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionReady) && f.lacksDeployment()
+	app := loaded.Application
+	return app.DeletionTimestamp == nil && app.Status.ObservedGeneration == app.Generation &&
+		meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionReady) && loaded.Unreadable[child.Deployment.Resource] == nil &&
+		child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, app.Name) == nil
 }
 
 // lostDeployment explains it.

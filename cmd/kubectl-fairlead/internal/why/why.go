@@ -135,7 +135,7 @@ func headline(f facts, answer Answer) string {
 	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled) && f.lacksNode():
 		return fmt.Sprintf("%s is not ready (%s), and will not be until a node can take its pods, or someone acts.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonContended:
-		return fmt.Sprintf("%s is not ready (%s): Fairlead repairs it again within 5 minutes, and it stays so once the other writer has stopped.", name, f.ready.Reason)
+		return fmt.Sprintf("%s is not ready (%s): Fairlead repairs the child again within 5 minutes, which lasts once the other writer has stopped.", name, f.ready.Reason)
 	case f.onlyLate():
 		return fmt.Sprintf("%s is not ready (%s): its pods missed the deadline of the rollout, and may need someone to act.", name, f.ready.Reason)
 	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled):
