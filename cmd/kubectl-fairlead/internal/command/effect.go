@@ -78,7 +78,7 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		}
 		d.Pods.Because = difference.EditedFirst(d.Pods.Because, own.Pods.Because)
 	}
-	if loaded.Unreadable[child.Deployment.Resource] != nil {
+	if _, unreadable := loaded.Unreadable[child.Deployment.Resource]; unreadable {
 		return effect{summary: "What becomes of the pods is not known, because you may not list deployments."}, nil
 	}
 	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
