@@ -18,7 +18,6 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/text"
 )
 
@@ -122,6 +121,9 @@ func liveHealth(node *Node, live child.Object) {
 	}
 }
 
+// reasonRolledOut is Kubernetes' reason of the condition Progressing once a rollout is complete; pods that fail later leave it.
+const reasonRolledOut = "NewReplicaSetAvailable"
+
 func deploymentHealth(node *Node, live *appsv1.Deployment) {
 	desired := replicas(live.Spec.Replicas)
 	status := live.Status
@@ -136,7 +138,7 @@ func deploymentHealth(node *Node, live *appsv1.Deployment) {
 		node.Health = Healthy
 	case progressing != nil && progressing.Reason == v1.ReasonProgressDeadlineExceeded:
 		node.set(Degraded, progressing.Reason, progressing.Message)
-	case progressing != nil && progressing.Reason == health.ReasonRolledOut && status.UpdatedReplicas == desired && status.Replicas == desired:
+	case progressing != nil && progressing.Reason == reasonRolledOut && status.UpdatedReplicas == desired && status.Replicas == desired:
 		node.set(Progressing, v1.ReasonPodsUnavailable, fmt.Sprintf("%d of %d pods are available.", status.AvailableReplicas, desired))
 	default:
 		node.set(Progressing, "RollingOut", fmt.Sprintf("%d of %d pods are of the current revision, %d are available.", status.UpdatedReplicas, desired, status.AvailableReplicas))
