@@ -178,7 +178,7 @@ func urls(in Input) []string {
 	return boundedURLs(in.URLs)
 }
 
-// image returns the running image. It is that of the live Deployment, since the spec may be invalid or only observed. It appears when a
+// image returns the running image: the live Deployment's, since the spec may be invalid or only observed. It appears when a
 // rollout is complete, and changes then, or when no pod of an earlier one is left. Without a Deployment, none runs.
 func image(in Input, p pods) string {
 	if p.Deployment == nil {

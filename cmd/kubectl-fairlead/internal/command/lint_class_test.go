@@ -12,7 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// TestLintWithoutTheClass: the request of which utilization is a share may come from a class, which lint may not know.
+// TestLintWithoutTheClass: utilization is a share of a request, and that may come from a class that lint does not know.
 func TestLintWithoutTheClass(t *testing.T) {
 	const web = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web\n  className: gold\n" +
 		"  autoscaling: {minReplicas: 1, maxReplicas: 2, targetCPUUtilizationPercentage: 50}\n"

@@ -82,7 +82,7 @@ func (f facts) toCreate(message, of string) string {
 	if len(names) > 0 {
 		steps = append([]string{"create " + strings.Join(names, " and ")}, steps...)
 	}
-	return text.Capitalize(strings.Join(steps, "; ")) + "; the controller notices it by itself."
+	return text.Capitalize(strings.Join(steps, "; ")) + "; the controller notices it."
 }
 
 // withKeys names the keys that the new object needs, if it needs any.

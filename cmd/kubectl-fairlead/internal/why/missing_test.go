@@ -17,11 +17,11 @@ import (
 // TestMissingKey: where the object exists, the key is what to add, or what is misspelt.
 func TestMissingKey(t *testing.T) {
 	for message, want := range map[string]string{
-		`Secret db-password does not exist; no pod starts without it.`:                                                                `Create Secret db-password with the key "password"; the controller notices it by itself.`,
-		`ConfigMap a does not exist; Secret b does not exist; no pod starts without them.`:                                            "Create ConfigMap a with the keys that the pods need and Secret b with the keys that the pods need; the controller notices it by itself.",
-		`Secret db cannot be read (InternalError); no pod starts without it.`:                                                         "Create the object, with the keys that the spec names; the controller notices it by itself.",
-		`Secret db has no key "password"; no pod starts without it.`:                                                                  `Add key "password" to Secret db, or correct the key in the spec; the controller notices it by itself.`,
-		`ConfigMap a does not exist; Secret b has no keys "x", "tls.crt"; running pods stay as they are, and new ones wait for them.`: `Create ConfigMap a with the keys that the pods need; add keys "x", "tls.crt" to Secret b, or correct the keys in the spec; the controller notices it by itself.`,
+		`Secret db-password does not exist; no pod starts without it.`:                                                                `Create Secret db-password with the key "password"; the controller notices it.`,
+		`ConfigMap a does not exist; Secret b does not exist; no pod starts without them.`:                                            "Create ConfigMap a with the keys that the pods need and Secret b with the keys that the pods need; the controller notices it.",
+		`Secret db cannot be read (InternalError); no pod starts without it.`:                                                         "Create the object, with the keys that the spec names; the controller notices it.",
+		`Secret db has no key "password"; no pod starts without it.`:                                                                  `Add key "password" to Secret db, or correct the key in the spec; the controller notices it.`,
+		`ConfigMap a does not exist; Secret b has no keys "x", "tls.crt"; running pods stay as they are, and new ones wait for them.`: `Create ConfigMap a with the keys that the pods need; add keys "x", "tls.crt" to Secret b, or correct the keys in the spec; the controller notices it.`,
 	} {
 		loaded := clustertest.Load(t, "missing")
 		meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Message = message
@@ -34,7 +34,7 @@ func TestMissingKey(t *testing.T) {
 // TestMissingOfEarlierRevision: no edit of the spec helps an earlier revision, and the spec may name nothing that is missing.
 func TestMissingOfEarlierRevision(t *testing.T) {
 	const (
-		create = "Create Secret db, with the keys that revision 1 names; the controller notices it by itself."
+		create = "Create Secret db, with the keys that revision 1 names; the controller notices it."
 		change = "Or change the pods in the spec, so that they roll out instead."
 		unpin  = `Or let the pods of the spec run: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`
 	)
@@ -47,7 +47,7 @@ func TestMissingOfEarlierRevision(t *testing.T) {
 		"Revision 2 failed. Fairlead goes back to revision 1, which waits: Secret db does not exist; no pod starts without it.": {nil, []string{create, change}},
 		"Revision 1 runs instead of revision 2, which failed. Secret db does not exist; no pod starts without it.":              {nil, []string{create, change}},
 		"Revision 2 failed. Fairlead goes back to revision 1, which waits: Secret db has no key \"x\"; no pod starts without it.": {
-			nil, []string{"Add key \"x\" to Secret db; the controller notices it by itself.", change},
+			nil, []string{"Add key \"x\" to Secret db; the controller notices it.", change},
 		},
 	} {
 		loaded := clustertest.Load(t, "missing")
