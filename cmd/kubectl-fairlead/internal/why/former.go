@@ -28,23 +28,14 @@ type formerPods struct {
 
 // former counts the former pods. Without a Service, all of them serve.
 func (f facts) former() formerPods {
-	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
-	if deployment == nil {
-		return formerPods{}
-	}
 	former := formerPods{ports: f.targetPorts()}
-	for _, replicaSet := range f.ReplicaSets {
-		if !metav1.IsControlledBy(replicaSet, deployment) || replicaSet.Annotations[child.RevisionAnnotation] == deployment.Annotations[child.RevisionAnnotation] {
-			continue
-		}
-		for _, pod := range f.Pods {
-			switch {
-			case !metav1.IsControlledBy(pod, replicaSet) || pod.DeletionTimestamp != nil || !tree.PodReady(pod):
-			case len(former.ports) > 0 && !hasPort(pod, former.ports):
-				former.lacking++
-			default:
-				former.serving++
-			}
+	for _, pod := range f.Pods {
+		switch {
+		case !f.ofFormer(pod) || pod.DeletionTimestamp != nil || !tree.PodReady(pod):
+		case len(former.ports) > 0 && !hasPort(pod, former.ports):
+			former.lacking++
+		default:
+			former.serving++
 		}
 	}
 	return former
