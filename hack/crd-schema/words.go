@@ -31,7 +31,7 @@ var words = map[string]string{
 var instead = map[string]struct{ of, message string }{
 	".limits.allowedRegistries.[items]":  {"*", "must not be *: leave allowedRegistries out to allow all images"},
 	".limits.allowedHostnames.[items]":   {"*", "must not be *: leave allowedHostnames out to allow all names, or add a domain, as in *.example.com"},
-	".limits.allowedAnnotations.[items]": {"*", "must not be *: leave allowedAnnotations out to allow all annotations, or write a prefix before it, such as example.com/*"},
+	".limits.allowedAnnotations.[items]": {"*", "must not be *: leave allowedAnnotations out to allow all that need no full name, or write a prefix before it, such as example.com/*"},
 	"spec.className":                     {"", "must not be empty: leave className out to get the default class of the namespace, if it has one"},
 }
 
