@@ -36,7 +36,7 @@ func (d *demo) turnIntoHTTPRoute(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.out.Good("There is an HTTPRoute now. The Ingress stays for ten seconds, so that no request meets a gateway that is not ready")
+	d.out.Good("There is an HTTPRoute now. The Ingress stays until a gateway has accepted it, and ten seconds more")
 	d.out.Good("No gateway has accepted the route; the tour says so in the name of one")
 	if err := d.acceptRoute(ctx); err != nil {
 		return err

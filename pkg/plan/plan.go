@@ -6,7 +6,6 @@ package plan
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -65,6 +64,7 @@ func Compute(differ Differ, in Input) ([]Step, error) {
 	withholdDependents(steps)
 	deferRollout(in, steps)
 	holdForPods(in.Snapshot.Application, steps)
+	overlapRoutes(in, steps)
 	recheckOwner(in, steps)
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(rank(a), rank(b)) })
 	return steps, nil
@@ -105,9 +105,7 @@ func leftovers(in Input) []Step {
 			reason = "revisionHistoryLimit keeps only newer ones"
 		}
 		step := Step{Action: Delete, Ref: ref, Live: live, Reason: reason}
-		if next := successor(ref, rendered); next != nil {
-			step = step.overlap(*next, in)
-		}
+		step.After = successor(ref, rendered)
 		if use := useBy(in.Snapshot, ref); use != "" {
 			step = step.wait(use)
 		}
@@ -128,49 +126,6 @@ func leftovers(in Input) []Step {
 	}
 	slices.SortFunc(steps, func(a, b Step) int { return cmp.Compare(a.Ref.String(), b.Ref.String()) })
 	return steps
-}
-
-// successor is the rendered child that carries the route from now on which an obsolete one has
-// carried: it has the same name, and is of the other kind. An Ingress is also the successor of the route's redirect.
-func successor(ref child.Ref, rendered map[child.Ref]bool) *child.Ref {
-	other := child.HTTPRoute
-	switch ref.Kind {
-	case child.Ingress:
-	case child.HTTPRoute:
-		other = child.Ingress
-	default:
-		return nil
-	}
-	next := child.Ref{Kind: other, Namespace: ref.Namespace, Name: ref.Name}
-	if !rendered[next] && ref.Kind == child.HTTPRoute {
-		next.Name = strings.TrimSuffix(ref.Name, v1.RedirectSuffix)
-	}
-	if !rendered[next] {
-		return nil
-	}
-	return &next
-}
-
-// routeOverlap is how long the old object of a route stays beside its successor. The controller of Ingresses or Gateways
-// takes seconds to serve a new route, and may stop serving the old one at once, because it batches the changes of each kind.
-const routeOverlap = 10 * time.Second
-
-// overlap makes the Delete of a route's old object wait until its successor has been there for a while.
-func (s Step) overlap(next child.Ref, in Input) Step {
-	s.After = &next
-	live, found := in.Snapshot.Children[next]
-	if !found {
-		return s.wait(next.String() + ", which takes its place, does not exist yet")
-	}
-	age, known := in.Age[next]
-	if !known {
-		age = max(in.Now.Sub(live.GetCreationTimestamp().Time), 0)
-	}
-	if left := routeOverlap - age; left > 0 {
-		s = s.wait(next.String() + " takes its place, and is not served everywhere yet")
-		s.RecheckAfter = left
-	}
-	return s
 }
 
 // decide makes the step for one rendered child. steps are those of the children before it.

@@ -6,10 +6,8 @@ package plan_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -156,36 +154,6 @@ func TestRouteChangesItsKind(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.successors, successors); diff != "" {
 				t.Errorf("successors (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// The old object of a route stays for ten seconds beside its successor. The age that this process knows counts more than the clocks of two
-// machines.
-func TestRouteOverlap(t *testing.T) {
-	made := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
-	for _, test := range []struct {
-		name  string
-		after time.Duration
-		age   map[child.Ref]time.Duration
-		want  plan.Action
-		left  time.Duration
-	}{
-		{"at once", 0, nil, plan.WaitDependency, 10 * time.Second},
-		{"a moment later", 4 * time.Second, nil, plan.WaitDependency, 6 * time.Second},
-		{"the clock of the API server is ahead", -time.Hour, nil, plan.WaitDependency, 10 * time.Second},
-		{"ten seconds later", 10 * time.Second, nil, plan.Delete, 0},
-		{"created an hour ago by a clock that was set", time.Hour, map[child.Ref]time.Duration{ref(child.HTTPRoute): 4 * time.Second}, plan.WaitDependency, 6 * time.Second},
-		{"created in the future by a clock that was set", -time.Hour, map[child.Ref]time.Duration{ref(child.HTTPRoute): 10 * time.Second}, plan.Delete, 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			both, old := settledOptional(t, byHTTPRoute), ref(child.Ingress)
-			both.Children[old] = settledOptional(t, byIngress).Children[old]
-			both.Children[ref(child.HTTPRoute)].SetCreationTimestamp(metav1.NewTime(made))
-			got := step(t, computeFrom(t, plan.Input{Snapshot: both, Now: made.Add(test.after), Age: test.age}), old)
-			if got.Action != test.want || got.RecheckAfter != test.left {
-				t.Errorf("got %s, again after %s, want %s, after %s", got.Action, got.RecheckAfter, test.want, test.left)
 			}
 		})
 	}

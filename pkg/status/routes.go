@@ -138,11 +138,21 @@ func worstOfRoutes(children []assessment) routeProblem {
 		}
 		if problem := problemOf(a); problem.worse(worst) {
 			problem.cause = cmp.Or(problem.cause, text.Capitalize(problem.message))
-			problem.message = fmt.Sprintf("%s %s: %s", a.Ref.Kind, a.Ref.Name, problem.message)
+			problem.message = fmt.Sprintf("%s %s: %s%s", a.Ref.Kind, a.Ref.Name, problem.message, untilAccepted(a.Ref, children))
 			worst = problem
 		}
 	}
 	return worst
+}
+
+// untilAccepted says which Ingress still carries the route of an HTTPRoute that is not accepted.
+func untilAccepted(route child.Ref, children []assessment) string {
+	for _, a := range children {
+		if a.Action == plan.WaitDependency && a.Ref.Kind == child.Ingress && a.After != nil && *a.After == route {
+			return fmt.Sprintf(" Ingress %s stays until the HTTPRoute is accepted.", a.Ref.Name)
+		}
+	}
+	return ""
 }
 
 // carriesRoute reports whether a rendered child carries routes. One that is no longer rendered does not count.
@@ -156,6 +166,26 @@ func problemOf(a assessment) routeProblem {
 		return routeProblem{status: metav1.ConditionFalse, reason: v1.ReasonRoutesNotApplied, message: a.message}
 	case a.Ref.Kind == child.HTTPRoute:
 		return acceptance(a)
+	default:
+		return routeProblem{}
+	}
+}
+
+// acceptance returns the worst problem that Gateways report about an HTTPRoute.
+func acceptance(a assessment) routeProblem {
+	live, ok := a.Live.(*gatewayv1.HTTPRoute)
+	if !ok || a.Generation != 0 && a.Generation != live.Generation {
+		return routeProblem{
+			status: metav1.ConditionUnknown, reason: v1.ReasonRoutesPending, message: "it was just written; waiting for the Gateway.", transient: true,
+		}
+	}
+	switch problem := child.Acceptance(live); {
+	case problem.Refused:
+		return routeProblem{
+			status: metav1.ConditionFalse, reason: v1.ReasonRoutesNotAccepted, message: text.Sentence(problem.Message), cause: problem.Cause, transient: problem.Transient,
+		}
+	case problem.Message != "":
+		return routeProblem{status: metav1.ConditionUnknown, reason: v1.ReasonRoutesPending, message: problem.Message, transient: true}
 	default:
 		return routeProblem{}
 	}

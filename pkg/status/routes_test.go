@@ -123,7 +123,9 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 		return r
 	}
 	waits := result(plan.WaitDependency, child.Ingress, "web", newIngress("web", true))
-	waits.Desired = nil // Its successor is not there.
+	waits.Desired, waits.After = nil, new(ref(child.HTTPRoute, "web"))
+	const stays = " Ingress web stays until the HTTPRoute is accepted."
+	but := func(condition metav1.Condition) metav1.Condition { condition.Message += stays; return condition }
 	const host = "HTTPRoute web: "
 	pending := metav1.Condition{Status: "Unknown", Reason: v1.ReasonRoutesPending, Message: host + "it was just written; waiting for the Gateway."}
 	refusal := metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotAccepted, Message: host + "Gateway infra/shared reports Accepted=False: NotAllowedByListeners: so it is."}
@@ -151,7 +153,10 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 		{name: "a refusal is worse than a missing backend",
 			results: []plan.Result{keep(reported(newRoute("web-second", infra), infra, accepted, noBackend)), denied}, want: refusal, stalled: v1.ReasonRoutesNotAccepted},
 		{name: "not served", results: []plan.Result{unseen("web")}, want: absence, stalled: v1.ReasonAPINotServed},
-		{name: "not served, and the old Ingress stays", results: []plan.Result{unseen("web"), waits}, want: absence, stalled: v1.ReasonAPINotServed},
+		{name: "not served, and the old Ingress stays", results: []plan.Result{unseen("web"), waits}, want: but(absence), stalled: v1.ReasonAPINotServed},
+		{name: "refused, and the old Ingress stays", results: []plan.Result{denied, waits}, want: but(refusal), stalled: v1.ReasonRoutesNotAccepted},
+		{name: "accepted, and the old Ingress stays for a moment", results: []plan.Result{keep(yes("web")), waits},
+			want: metav1.Condition{Status: "True", Reason: v1.ReasonAccepted, Message: "The HTTPRoutes for web.example.com are accepted."}},
 
 		{name: "refused is worse than pending", results: []plan.Result{result(plan.Create, child.HTTPRoute, "web-third", nil), denied}, want: refusal, stalled: v1.ReasonRoutesNotAccepted},
 		{name: "not applied is worse than refused", results: []plan.Result{denied, failed}, want: failure, reconciling: v1.ReasonApplyFailed},

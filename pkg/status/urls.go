@@ -8,13 +8,16 @@ import (
 	"maps"
 	"slices"
 
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // ServedURLs returns the addresses that Ingresses and HTTPRoutes of the Application serve after a sync: the rendered ones
-// of applied children, in the order of the spec; otherwise those of live children. Foreign objects have none.
+// of applied children, in the order of the spec; otherwise those of live children. Foreign objects have none, nor has an
+// HTTPRoute that its Gateways do not accept.
 func ServedURLs(snapshot child.Snapshot, results []plan.Result, rendered []child.Addresses) []string {
 	in := Input{Snapshot: snapshot, Results: results}
 	var urls []string
@@ -30,10 +33,15 @@ func ServedURLs(snapshot child.Snapshot, results []plan.Result, rendered []child
 	done := map[child.Ref]bool{}
 	for _, route := range rendered {
 		done[route.Ref] = true
-		if in.serves(route.Ref) {
+		switch former := predecessor(route.Ref); {
+		case in.serves(route.Ref) && in.accepted(route.Ref):
 			add(route.URLs)
-		} else {
+		case !in.owns(former):
 			add(in.liveURLs(route.Ref))
+		default:
+			done[former] = true
+			add(in.liveURLs(route.Ref))
+			add(in.liveURLs(former))
 		}
 	}
 	for _, ref := range slices.SortedFunc(maps.Keys(snapshot.Children), compareRefs) {
@@ -54,12 +62,37 @@ func (in Input) serves(ref child.Ref) bool {
 	return found && result.Err == nil && (result.Action == plan.Keep || !in.observing() && (result.Action == plan.Create || result.Action == plan.Apply))
 }
 
+// predecessor returns the child that carried a route before it changed its kind.
+func predecessor(ref child.Ref) child.Ref {
+	if ref.Kind == child.HTTPRoute {
+		ref.Kind = child.Ingress
+	} else {
+		ref.Kind = child.HTTPRoute
+	}
+	return ref
+}
+
+// accepted reports whether Gateways route requests by the child, if it is an HTTPRoute. Their last report counts, also one
+// about an earlier generation: they go on serving that one.
+func (in Input) accepted(ref child.Ref) bool {
+	if ref.Kind != child.HTTPRoute {
+		return true
+	}
+	live, found := in.Snapshot.Children[ref].(*gatewayv1.HTTPRoute)
+	if !found {
+		return false
+	}
+	reported := *live
+	reported.Generation = 0
+	return child.Acceptance(&reported) == (child.RouteProblem{})
+}
+
 // liveURLs returns those of a live child, unless the sync has deleted it.
 func (in Input) liveURLs(ref child.Ref) []string {
 	if result, found := in.result(ref); found && result.Action == plan.Delete && result.Err == nil && !in.observing() {
 		return nil
 	}
-	if !in.owns(ref) {
+	if !in.owns(ref) || !in.accepted(ref) {
 		return nil
 	}
 	return child.LiveURLs(in.Snapshot.Children[ref], in.knownHTTPS)

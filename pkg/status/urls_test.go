@@ -5,10 +5,12 @@ package status
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -73,6 +75,63 @@ func TestServedURLs(t *testing.T) {
 			} else {
 				rendered = nil
 			}
+			if diff := cmp.Diff(test.want, ServedURLs(snapshot, results, rendered)); diff != "" {
+				t.Errorf("URLs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An HTTPRoute serves once its Gateways accept it. Until then the Ingress does that carried the route before.
+func TestURLsOfHTTPRoutes(t *testing.T) {
+	ingress, route := ref(child.Ingress, "web"), ref(child.HTTPRoute, "web")
+	routeFor := func(conditions ...metav1.Condition) *gatewayv1.HTTPRoute {
+		live := httpRouteOf("new.example.com")
+		live.Spec.ParentRefs = []gatewayv1.ParentReference{infra}
+		if len(conditions) > 0 {
+			reported(live, infra, conditions...)
+		}
+		return live
+	}
+	older := accepted
+	older.ObservedGeneration--
+	unserved := metav1.Condition{Type: string(gatewayv1.RouteConditionAccepted), Status: "Unknown"}
+	wanted, second := []string{"http://new.example.com/"}, []string{"http://second.example.com/"}
+	both := slices.Concat(wanted, second)
+	oldFirst, oldLast := slices.Concat([]string{"https://old.example.com/"}, second), slices.Concat(both, []string{"https://old.example.com/"})
+	for _, test := range []struct {
+		name   string
+		action plan.Action
+		live   *gatewayv1.HTTPRoute
+		former *networkingv1.Ingress
+		want   []string
+	}{
+		{"created just now", plan.Create, nil, nil, second},
+		{"nobody has reported", plan.Keep, routeFor(), nil, second},
+		{"not known", plan.Keep, routeFor(unserved), nil, second},
+		{"accepted", plan.Keep, routeFor(accepted, resolved), nil, both},
+		{"accepted in an older form", plan.Apply, routeFor(older, resolved), nil, both},
+		{"refused", plan.Keep, routeFor(refused, resolved), nil, second},
+		{"no backend", plan.Keep, routeFor(accepted, noBackend), nil, second},
+		{"accepted, and cannot be written", plan.Backoff, routeFor(accepted, resolved), nil, both},
+		{"refused, and cannot be written", plan.Backoff, routeFor(refused, resolved), nil, second},
+		{"refused, and the Ingress stays", plan.Keep, routeFor(refused, resolved), ingressOf("old.example.com"), oldFirst},
+		{"created just now, and the Ingress stays", plan.Create, nil, ingressOf("old.example.com"), oldFirst},
+		{"accepted, and the Ingress stays for a moment", plan.Keep, routeFor(accepted, resolved), ingressOf("old.example.com"), oldLast},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			snapshot := child.Snapshot{Application: newApplication(), Children: map[child.Ref]child.Object{}}
+			results := []plan.Result{{Step: plan.Step{Action: test.action, Ref: route}}}
+			if test.live != nil {
+				snapshot.Children[route] = test.live
+			}
+			if test.former != nil {
+				snapshot.Children[ingress] = test.former
+				results = append(results, plan.Result{Step: plan.Step{Action: plan.WaitDependency, Ref: ingress, Live: test.former, After: &route}})
+			}
+			other := child.Addresses{Ref: ref(child.Ingress, "web-other"), URLs: second}
+			results = append(results, plan.Result{Step: plan.Step{Action: plan.Create, Ref: other.Ref}})
+			rendered := []child.Addresses{{Ref: route, URLs: wanted}, other}
 			if diff := cmp.Diff(test.want, ServedURLs(snapshot, results, rendered)); diff != "" {
 				t.Errorf("URLs (-want +got):\n%s", diff)
 			}

@@ -15,6 +15,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -248,6 +249,21 @@ func TestRouteSwitches(t *testing.T) {
 	}
 	since := e.cluster.AuditCursor(t)
 	e.cluster.InstallCRDs(t, gatewayDefinition(t))
+
+	// No Gateway has accepted the HTTPRoute.
+	message := ""
+	e.waitApplication("web", "RoutesReady waits for the Gateway", func(application *v1.Application) bool {
+		condition := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionRoutesReady)
+		message = condition.Message
+		return condition.Reason == v1.ReasonRoutesPending && !strings.Contains(message, "just written")
+	})
+	if want := "HTTPRoute web: Gateway infra/shared has not reported on it yet. Check that it exists and that its controller runs." +
+		" Ingress web stays until the HTTPRoute is accepted."; message != want {
+		t.Errorf("RoutesReady says %q, want %q", message, want)
+	}
+	if got := e.application("web").Status.URLs; len(got) != 1 || got[0] != "http://web.example.com/" {
+		t.Errorf("the URLs of the Ingress that stays are %q", got)
+	}
 	e.accept("web")
 	e.waitReady("web")
 	e.eventually("the Ingress is deleted", func() (bool, string) { return e.live(child.Ingress, "web") == nil, "it is there" })

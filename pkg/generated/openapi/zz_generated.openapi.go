@@ -1841,7 +1841,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Addresses of the application outside of the cluster: what its Ingresses and HTTPRoutes serve now, in the order of the routes. A long list is truncated.",
+							Description: "Addresses of the application outside of the cluster: what its Ingresses, and the HTTPRoutes that their Gateways have accepted, serve now, in the order of the routes. A long list is truncated.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2987,7 +2987,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 					},
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The API that carries the route: Ingress or HTTPRoute. Auto, the default: the one that the class names; else HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is there first, and the old one stays for ten seconds more, so that no request fails if the Ingress or Gateway controller serves the new one by then.",
+							Description: "The API that carries the route: Ingress or HTTPRoute. Auto, the default: the one that the class names; else HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is there first, and the old one stays for ten seconds more, so that no request fails if the Ingress or Gateway controller serves the new one by then. An Ingress also stays until the Gateways of all parentRefs have accepted the HTTPRoute, unless the route has lost one of its host names or paths.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

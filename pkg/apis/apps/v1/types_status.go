@@ -51,8 +51,8 @@ type ApplicationStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// Addresses of the application outside of the cluster: what its Ingresses and HTTPRoutes serve now, in the order
-	// of the routes. A long list is truncated.
+	// Addresses of the application outside of the cluster: what its Ingresses, and the HTTPRoutes that
+	// their Gateways have accepted, serve now, in the order of the routes. A long list is truncated.
 	// +listType=atomic
 	// +optional
 	URLs []string `json:"urls,omitempty"`

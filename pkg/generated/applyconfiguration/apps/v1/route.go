@@ -20,7 +20,9 @@ type RouteApplyConfiguration struct {
 	// HTTPRoute, if there are parentRefs and the cluster serves it, or the route has a rewritePrefix
 	// or tls.redirect, which an Ingress cannot have; else Ingress. When it changes, the new object is
 	// there first, and the old one stays for ten seconds more, so that no request fails if the
-	// Ingress or Gateway controller serves the new one by then.
+	// Ingress or Gateway controller serves the new one by then. An Ingress also stays until the
+	// Gateways of all parentRefs have accepted the HTTPRoute, unless the route has lost one of its host names or
+	// paths.
 	Type *appsv1.RouteType `json:"type,omitempty"`
 	// Host names, lower-case, optionally with a wildcard as first label (*.example.com). At least
 	// one, because a route without a host would take every host of the cluster. An HTTPRoute has at

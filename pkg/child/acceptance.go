@@ -1,42 +1,79 @@
 // Copyright The Fairlead Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package status
+package child
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-
-	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/text"
 )
 
-// acceptance returns the worst problem that Gateways report about an HTTPRoute, for each of its parents. Only
-// reports about the current generation count.
-func acceptance(a assessment) routeProblem {
-	live, ok := a.Live.(*gatewayv1.HTTPRoute)
-	if !ok || a.Generation != 0 && a.Generation != live.Generation {
-		return pending("it was just written; waiting for the Gateway.")
+// RouteProblem is why a Gateway does not route requests by an HTTPRoute. The zero value is none.
+type RouteProblem struct {
+	// Refused: a Gateway has refused it; else one has not reported on its current generation yet.
+	Refused bool
+	Message string
+	// Cause is a short form of the Message; "" if it is short itself.
+	Cause string
+	// Transient: nobody has to act.
+	Transient bool
+}
+
+func pending(message string) RouteProblem { return RouteProblem{Message: message, Transient: true} }
+
+// worse reports whether one problem outranks another one.
+func (p RouteProblem) worse(than RouteProblem) bool {
+	rank := func(p RouteProblem) int {
+		switch {
+		case p.Refused && !p.Transient:
+			return 3
+		case p.Refused:
+			return 2
+		case p.Message != "":
+			return 1
+		default:
+			return 0
+		}
 	}
-	var worst routeProblem
-	for _, parent := range live.Spec.ParentRefs {
-		if problem := parentProblem(live, parent); problem.worse(worst) {
+	return rank(p) > rank(than)
+}
+
+// Acceptance returns the worst problem that Gateways report about an HTTPRoute, for each of its parents. Only reports
+// about the current generation count.
+func Acceptance(route *gatewayv1.HTTPRoute) RouteProblem {
+	var worst RouteProblem
+	for _, parent := range route.Spec.ParentRefs {
+		if problem := parentProblem(route, parent); problem.worse(worst) {
 			worst = problem
 		}
 	}
 	return worst
 }
 
-func pending(message string) routeProblem {
-	return routeProblem{status: metav1.ConditionUnknown, reason: v1.ReasonRoutesPending, message: message, transient: true}
+// AcceptedSince returns when the last Gateway accepted an HTTPRoute, by the clock of its controller; the zero time, if there
+// was no Gateway to ask. It returns false while a Gateway has not accepted the route.
+func AcceptedSince(route *gatewayv1.HTTPRoute) (time.Time, bool) {
+	if Acceptance(route) != (RouteProblem{}) {
+		return time.Time{}, false
+	}
+	var last time.Time
+	for _, parent := range route.Status.Parents {
+		for _, condition := range parent.Conditions {
+			if at := condition.LastTransitionTime.Time; condition.Status == metav1.ConditionTrue && at.After(last) {
+				last = at
+			}
+		}
+	}
+	return last, true
 }
 
 // parentProblem returns the problem of one parent. More than one controller may have reported on it. One that accepts
 // outweighs one without a current report, which may have been uninstalled.
-func parentProblem(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference) routeProblem {
+func parentProblem(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference) RouteProblem {
 	name := parentName(route, parent)
 	problem := pending(name + " has not reported on it yet. Check that it exists and that its controller runs.")
 	accepted := false
@@ -44,40 +81,39 @@ func parentProblem(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference)
 		if !sameParent(route, status.ParentRef, parent) {
 			continue
 		}
-		switch reported := reportedProblem(route.Generation, name, status.Conditions); reported.reason {
-		case "":
-			accepted = true
-		case v1.ReasonRoutesPending:
+		switch reported := reportedProblem(route.Generation, name, status.Conditions); {
+		case reported.Refused:
+			return reported
+		case reported.Message != "":
 			problem = reported
 		default:
-			return reported
+			accepted = true
 		}
 	}
 	if accepted {
-		return routeProblem{}
+		return RouteProblem{}
 	}
 	return problem
 }
 
 // reportedProblem returns the problem that one controller reports about one parent.
-func reportedProblem(generation int64, parent string, conditions []metav1.Condition) routeProblem {
+func reportedProblem(generation int64, parent string, conditions []metav1.Condition) RouteProblem {
 	for _, kind := range []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs} {
 		condition := meta.FindStatusCondition(conditions, string(kind))
 		switch {
 		case condition == nil || condition.ObservedGeneration < generation || condition.Status == metav1.ConditionUnknown:
 			return pending(fmt.Sprintf("%s has not reported %s yet.", parent, kind))
 		case condition.Status == metav1.ConditionFalse:
-			return routeProblem{
-				status:  metav1.ConditionFalse,
-				reason:  v1.ReasonRoutesNotAccepted,
-				message: fmt.Sprintf("%s reports %s=False: %s: %s", parent, kind, condition.Reason, text.Sentence(condition.Message)),
-				cause:   fmt.Sprintf("%s: %s", parent, condition.Reason),
+			return RouteProblem{
+				Refused: true,
+				Message: fmt.Sprintf("%s reports %s=False: %s: %s", parent, kind, condition.Reason, condition.Message),
+				Cause:   fmt.Sprintf("%s: %s", parent, condition.Reason),
 				// The Gateway may not have observed a new Service yet.
-				transient: condition.Reason == string(gatewayv1.RouteReasonBackendNotFound),
+				Transient: condition.Reason == string(gatewayv1.RouteReasonBackendNotFound),
 			}
 		}
 	}
-	return routeProblem{}
+	return RouteProblem{}
 }
 
 // parentName names a parent for users: Gateway infra/shared, listener https.
