@@ -97,6 +97,7 @@ const (
 		"create a headless Service with the selector " + v1.LabelApplication + ": NAME"
 	nodePort       = "remove it: Kubernetes chooses the node port"
 	cloudField     = notOffered + "; many clouds have an annotation for it, which belongs in service.annotations"
+	peers          = "a peer is an application, a podSelector, a namespaceSelector or an ipBlock; a NetworkPolicy knows no host names"
 	peerName       = "did you mean application, as in {application: {name: NAME}}?"
 	besideMetadata = "move it to the level of metadata"
 	imageTag       = "write it in image, behind a colon, as in image: registry.example.com/web:1.2"

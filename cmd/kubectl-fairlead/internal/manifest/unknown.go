@@ -46,10 +46,13 @@ func unknownField(d *Document, resource *crdschema.Resource, path string) *field
 	first := min(1, len(name))
 	words, listed := kubernetesWords[strings.ToLower(name[:first])+name[first:]] // Port is port.
 	meant := fieldsAmong(resource.Structural, parent+".", words)
+	listed = listed && !isOfOthers.MatchString(parent)
 	if len(meant) == 0 {
 		meant = beside(fieldsOf(resource.Structural, parent), name)
 	}
 	switch {
+	case len(meant) == 0 && isPeer.MatchString(parent):
+		return field.Forbidden(field.NewPath(path), "unknown field: "+peers)
 	case len(meant) == 1 && strings.EqualFold(strings.TrimSuffix(meant[0], "s"), strings.TrimSuffix(name, "s")): // No doubt is left.
 	case !listed && (len(meant) == 0 || parent == "spec"):
 		// A field elsewhere is a guess. It helps in the spec itself, or where no field beside is like the unknown one.
@@ -68,6 +71,13 @@ func unknownField(d *Document, resource *crdschema.Resource, path string) *field
 	}
 	return field.Forbidden(field.NewPath(path), unknownMessage)
 }
+
+var (
+	// isPeer matches the path of a peer of a NetworkPolicy.
+	isPeer = regexp.MustCompile(`\.networkPolicy\.(egress\[\d+\]\.to|ingress\[\d+\]\.from)\[\d+\]$`)
+	// isOfOthers matches the paths of what is about requests to other pods, or of the kubelet: no host name there is one of a route.
+	isOfOthers = regexp.MustCompile(`\.networkPolicy\.|Probe$|Probe\.`)
+)
 
 // isOfKubernetes reports whether a Deployment, its pods or a Service have the field of an Application that does not exist.
 func isOfKubernetes(resource *crdschema.Resource, parent, name string) bool {
