@@ -23,7 +23,6 @@ import (
 	"fairlead.dev/fairlead/pkg/class"
 	appsclient "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/apps/v1"
 	"fairlead.dev/fairlead/pkg/informer"
-	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
 // classCountDelay is how long changes of Applications are batched before their class counts them, so that the rollout of
@@ -53,13 +52,13 @@ func newClassStatuses(informers *informer.Informers, client appsclient.Applicati
 }
 
 // handle registers the handlers of the classes and of their Applications.
-func (s *classStatuses) handle(enqueue func(cache.ObjectName, workqueue.Trigger)) ([]cache.DoneChecker, error) {
-	classes, err := s.informers.HandleClasses(&classHandlers{informers: s.informers, enqueue: enqueue, statuses: s})
+func (s *classStatuses) handle(claimants claimants) ([]cache.DoneChecker, error) {
+	classes, err := s.informers.HandleClasses(&classHandlers{informers: s.informers, claimants: claimants, enqueue: claimants.enqueue, statuses: s})
 	if err != nil {
 		return nil, err
 	}
 	namespaces, err := s.informers.HandleNamespaces(&namespaceHandlers{
-		informers: s.informers, claimants: claimants{claims: s.informers.HostClaims, enqueue: enqueue}, enqueue: enqueue, statuses: s,
+		informers: s.informers, claimants: claimants, enqueue: claimants.enqueue, statuses: s,
 	})
 	if err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func New(config Config) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	classes, err := c.classes.handle(c.queue.Add)
+	classes, err := c.classes.handle(c.grants.claimants)
 	if err != nil {
 		return nil, err
 	}

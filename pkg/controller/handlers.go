@@ -40,6 +40,9 @@ func (h *handlers) OnUpdate(before, after *v1.Application) {
 		event = workqueue.Resynced
 	}
 	h.enqueue(cache.MetaObjectToName(after), workqueue.Trigger{Kind: v1.ApplicationKind, Event: event})
+	if before.Spec.ClassName != after.Spec.ClassName {
+		h.claimants.enqueueLosersTo(before, after, workqueue.Trigger{Kind: v1.ApplicationKind, Event: event, ForceFullSync: true})
+	}
 	if claimsLess(before, after) {
 		h.claimants.enqueueClaimants(before.RouteKeys(), workqueue.Trigger{Kind: v1.ApplicationKind, Event: event, ForceFullSync: true})
 	}

@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"slices"
+
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -19,6 +21,7 @@ const noClass = ""
 // them. The informer makes one call at a time.
 type classHandlers struct {
 	informers *informer.Informers
+	claimants claimants
 	enqueue   func(key cache.ObjectName, trigger workqueue.Trigger)
 	statuses  *classStatuses
 }
@@ -62,6 +65,27 @@ func (h *classHandlers) changed(name string, isDefault bool) {
 		h.queueAll(noClass)
 	}
 	h.queueRefusedRoutes()
+	h.queueLosers(name)
+	if isDefault {
+		h.queueLosers(noClass)
+	}
+}
+
+// queueLosers queues the Applications of other classes that lose a host name, because Applications of this class, or without one,
+// do not share it any more.
+func (h *classHandlers) queueLosers(name string) {
+	classes, err := h.informers.Classes()
+	if err == nil && !slices.ContainsFunc(classes, sharesHosts) {
+		return
+	}
+	applications, err := h.informers.OfClass(name)
+	if err != nil {
+		return // Cannot happen: the informers create the index.
+	}
+	trigger := workqueue.Trigger{Kind: v1.ApplicationClassKind, Event: workqueue.FanOut, ForceFullSync: true}
+	for _, application := range applications {
+		h.claimants.enqueueLosersTo(nil, application, trigger)
+	}
 }
 
 // queueRefusedRoutes queues all Applications that wait for a host name, whatever their class: the class of the

@@ -16,7 +16,7 @@ import (
 
 // namespaceHandlers queue the Applications of a namespace whose labels changed, if classes select namespaces by labels.
 // The class also decides which host names the Applications may have, and which they share. So the Applications of all
-// namespaces that were refused one of these host names are queued, too.
+// namespaces that were refused one of these host names, or lose one now, are queued, too.
 type namespaceHandlers struct {
 	informers *informer.Informers
 	claimants claimants
@@ -29,7 +29,7 @@ var _ informer.NamespaceHandler = (*namespaceHandlers)(nil)
 // OnAdd does nothing: a sync that runs before the namespace is cached fails, and is retried.
 func (h *namespaceHandlers) OnAdd(*corev1.Namespace, bool) {}
 
-// OnUpdate queues the Applications of the namespace, and those that were refused one of their host names.
+// OnUpdate queues the Applications of the namespace, and those that were refused one of their host names or lose one.
 func (h *namespaceHandlers) OnUpdate(before, after *corev1.Namespace) {
 	classes, err := h.informers.Classes()
 	if err == nil && !class.NeedsNamespace(classes) || before.UID == after.UID && maps.Equal(before.Labels, after.Labels) {
@@ -44,6 +44,7 @@ func (h *namespaceHandlers) OnUpdate(before, after *corev1.Namespace) {
 	for _, application := range applications {
 		h.enqueue(cache.MetaObjectToName(application), trigger)
 		h.claimants.enqueueClaimants(application.RouteKeys(), trigger)
+		h.claimants.enqueueLosersTo(nil, application, trigger)
 	}
 }
 

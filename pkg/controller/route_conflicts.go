@@ -50,7 +50,7 @@ func (g *grant) EachHost(f func(host string) bool) {
 
 func newGrants(informers *informer.Informers, enqueue func(cache.ObjectName, workqueue.Trigger)) *grants {
 	g := &grants{informers: informers, routes: cache.NewIndexer(grantKey, informer.RouteIndexers())}
-	g.claimants = claimants{claims: g.hostClaims, enqueue: enqueue}
+	g.claimants = claimants{claims: g.hostClaims, owners: g.owners, enqueue: enqueue}
 	return g
 }
 
@@ -75,11 +75,7 @@ func (g *grants) take(application *v1.Application) (field.ErrorList, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.drop(cache.MetaObjectToName(application), application.RouteKeys())
-	errs, err := validation.ValidateRouteOwnership(application, validation.RouteOwners{
-		HostClaims:  g.hostClaims,
-		RouteClaims: g.routeClaims,
-		Class:       func(a *v1.Application) *v1.ApplicationClass { return g.classOf(a, classes) },
-	})
+	errs, err := validation.ValidateRouteOwnership(application, g.ownersAmong(classes))
 	if err != nil || len(errs) > 0 || application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return errs, err // Observe writes no route.
 	}
@@ -91,6 +87,23 @@ func (g *grants) take(application *v1.Application) (field.ErrorList, error) {
 		err = g.routes.Update(&grant{application: application, keys: unserved})
 	}
 	return nil, err
+}
+
+// owners decides who owns a host name, with the classes of the cache.
+func (g *grants) owners() (validation.RouteOwners, error) {
+	classes, err := g.informers.Classes()
+	if err != nil {
+		return validation.RouteOwners{}, fmt.Errorf("list ApplicationClasses: %w", err)
+	}
+	return g.ownersAmong(classes), nil
+}
+
+func (g *grants) ownersAmong(classes []*v1.ApplicationClass) validation.RouteOwners {
+	return validation.RouteOwners{
+		HostClaims:  g.hostClaims,
+		RouteClaims: g.routeClaims,
+		Class:       func(a *v1.Application) *v1.ApplicationClass { return g.classOf(a, classes) },
+	}
 }
 
 // classOf returns nil if the class is unknown. Then no host name is shared.

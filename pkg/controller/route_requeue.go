@@ -10,12 +10,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/workqueue"
 )
 
-// claimants are the Applications that wait for a host name or path of another one.
+// claimants are the Applications that wait for a host name or path of another one, or that may lose theirs to it.
 type claimants struct {
-	claims  func(host string) ([]v1.RouteClaim, error)
+	claims func(host string) ([]v1.RouteClaim, error)
+	// owners decides with the present classes which Application owns a host name.
+	owners  func() (validation.RouteOwners, error)
 	enqueue func(key cache.ObjectName, trigger workqueue.Trigger)
 }
 
@@ -42,6 +45,35 @@ func (c claimants) enqueueClaimants(keys []v1.RouteKey, trigger workqueue.Trigge
 			}
 		}
 	}
+}
+
+// enqueueLosersTo queues the Applications of other namespaces that lose a host name to this one, because its class does not share
+// the host name any more. before is the Application as it was if its className changed, else nil.
+//
+// It queues those that lose by the rules of ownership, and no others. So a tenant that changes className again and again queues
+// only Applications whose host name it takes and gives back, and with wildcards that it was refused none.
+func (c claimants) enqueueLosersTo(before, application *v1.Application, trigger workqueue.Trigger) {
+	owners, err := c.owners()
+	if err != nil {
+		return // Cannot happen: the cache has only classes.
+	}
+	last := ""
+	for _, key := range application.RouteKeys() {
+		if key.Host == last || before != nil && !owners.SharesHost(before, key.Host) {
+			continue
+		}
+		last = key.Host
+		// Cannot fail: the informer has the index.
+		losers, _ := owners.LosersTo(application, key.Host)
+		for _, loser := range losers {
+			c.enqueue(cache.MetaObjectToName(loser), trigger)
+		}
+	}
+}
+
+// sharesHosts reports whether Applications of the class may share a host name with other namespaces.
+func sharesHosts(class *v1.ApplicationClass) bool {
+	return class.Spec.Limits != nil && len(class.Spec.Limits.SharedHostnames) > 0
 }
 
 // hasRefusedRoute reports whether the status says that another Application owns a route of this one.
