@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,6 +96,29 @@ func (r *Registrar) Unregister(ctx context.Context) error {
 		return nil
 	}
 	return r.remove(ctx, name) // Also after another error: one that leads nowhere would refuse every Application.
+}
+
+// Missing reports whether a registration is missing: there is none, or only half of this controller's own. The registration of
+// another controller counts, and half of it too, because that controller may be writing or deleting the other half. So two
+// controllers do not keep replacing each other's registration.
+func (r *Registrar) Missing(ctx context.Context) (bool, error) {
+	const name = OutOfClusterConfigurationName
+	var called []admissionregistrationv1.WebhookClientConfig
+	mutating, err := r.Configurations.MutatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return false, fmt.Errorf("get MutatingWebhookConfiguration: %w", err)
+	}
+	if err == nil && len(mutating.Webhooks) > 0 {
+		called = append(called, mutating.Webhooks[0].ClientConfig)
+	}
+	validating, err := r.Configurations.ValidatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return false, fmt.Errorf("get ValidatingWebhookConfiguration: %w", err)
+	}
+	if err == nil && len(validating.Webhooks) > 0 {
+		called = append(called, validating.Webhooks[0].ClientConfig)
+	}
+	return len(called) < 2 && !slices.ContainsFunc(called, func(config admissionregistrationv1.WebhookClientConfig) bool { return !r.isOwn(config) }), nil
 }
 
 // isOwn reports whether the API server calls this controller. The next run may serve at the same URL, with a certificate of its own.

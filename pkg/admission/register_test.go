@@ -38,3 +38,40 @@ func TestUnregisterOnlyItself(t *testing.T) {
 		}
 	}
 }
+
+// TestMissing: the registration is missing if no other controller has one, and this one has not both.
+func TestMissing(t *testing.T) {
+	const url = "https://127.0.0.1:9443"
+	own, other := Endpoint{URL: url, CABundle: []byte("ca")}, Endpoint{URL: url, CABundle: []byte("other")}
+	for name, test := range map[string]struct {
+		mutating, validating *Endpoint
+		missing              bool
+	}{
+		"none":                              {nil, nil, true},
+		"its own":                           {&own, &own, false},
+		"only its mutating one":             {&own, nil, true},
+		"only its validating one":           {nil, &own, true},
+		"another's":                         {&other, &other, false},
+		"another's mutating one, so far":    {&other, nil, false},
+		"another's validating one, at last": {nil, &other, false},
+		"another's over its own":            {&other, &own, false},
+	} {
+		client := fake.NewClientset().AdmissionregistrationV1()
+		if test.mutating != nil {
+			mutating, _ := Configurations(OutOfClusterConfigurationName, *test.mutating, "")
+			if _, err := client.MutatingWebhookConfigurations().Create(t.Context(), mutating, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if test.validating != nil {
+			_, validating := Configurations(OutOfClusterConfigurationName, *test.validating, "")
+			if _, err := client.ValidatingWebhookConfigurations().Create(t.Context(), validating, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := Registrar{Configurations: client, URL: url, CABundle: []byte("ca")}
+		if missing, err := r.Missing(t.Context()); missing != test.missing || err != nil {
+			t.Errorf("%s: it is missing: %t (%v), want %t", name, missing, err, test.missing)
+		}
+	}
+}

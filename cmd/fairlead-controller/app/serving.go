@@ -241,7 +241,7 @@ func (e *endpoints) close() {
 	}
 }
 
-// register lets the API server call the webhooks at the URL, until the returned function is called. If the API server
+// register lets the API server call the webhooks at the URL until the returned function is called, which takes the registration back. If the API server
 // cannot reach them, the controller works without them.
 func (e *endpoints) register(ctx context.Context) (unregister func()) {
 	if e.registrar == nil {
@@ -252,9 +252,7 @@ func (e *endpoints) register(ctx context.Context) (unregister func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if registerWebhooks(registering, e.registrar.Register) {
-			logger.Info("Registered the webhooks", "url", e.registrar.URL)
-		}
+		keepRegistered(klog.NewContext(registering, logger.WithValues("url", e.registrar.URL)), e.registrar.Register, e.registrar.Missing)
 	}()
 	return func() {
 		stop()
@@ -265,8 +263,38 @@ func (e *endpoints) register(ctx context.Context) (unregister func()) {
 	}
 }
 
-// registerPeriod is how long the controller waits before it registers the webhooks again.
-const registerPeriod = 10 * time.Second
+const (
+	// registerPeriod is how long the controller waits before it tries again to register the webhooks.
+	registerPeriod = 10 * time.Second
+	// missingPeriod is how often the controller checks whether the webhooks are still registered.
+	missingPeriod = 30 * time.Second
+)
+
+// keepRegistered registers the webhooks, and again whenever the registration is missing, until ctx ends or the API server cannot
+// reach them. A second controller outside of the cluster replaces the registration, and takes its own back when it ends. Without
+// the checks the API server would call no webhooks from then on. While the second one is registered, it stays so.
+func keepRegistered(ctx context.Context, register func(context.Context) error, missing func(context.Context) (bool, error)) {
+	logger := klog.FromContext(ctx)
+	if !registerWebhooks(ctx, register) {
+		return
+	}
+	logger.Info("Registered the webhooks")
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(missingPeriod):
+		}
+		// After an error the next check may do better.
+		if gone, err := missing(ctx); err != nil || !gone {
+			continue
+		}
+		if !registerWebhooks(ctx, register) {
+			return
+		}
+		logger.Info("Registered the webhooks again, because their registration was gone")
+	}
+}
 
 // registerWebhooks registers the webhooks, and reports whether it could. It gives up if the API server cannot reach them,
 // since that does not change. Anything else may: the CRDs may be on their way out, because `make uninstall` waits for this

@@ -49,3 +49,52 @@ func TestRegisterWebhooks(t *testing.T) {
 		})
 	}
 }
+
+// A second controller replaces the registration of the first, and takes its own back when it ends. The first one registers again only
+// then. An error does not end the checks.
+func TestKeepRegistered(t *testing.T) {
+	const mine, other, gone = "mine", "other's", ""
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		registered, calls, unavailable := gone, 0, false
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			keepRegistered(ctx, func(context.Context) error {
+				registered = mine
+				calls++
+				return nil
+			}, func(context.Context) (bool, error) {
+				if unavailable {
+					return false, errors.New("connection refused")
+				}
+				return registered == gone, nil
+			})
+		}()
+		want := func(who string, times int) {
+			t.Helper()
+			synctest.Wait()
+			if registered != who || calls != times {
+				t.Errorf("registered is %q after %d calls, want %q after %d", registered, calls, who, times)
+			}
+		}
+		pass := func(d time.Duration) {
+			synctest.Wait()
+			<-time.After(d)
+		}
+		want(mine, 1)
+		pass(time.Hour)
+		want(mine, 1)
+		registered = other
+		pass(time.Hour)
+		want(other, 1)
+		registered, unavailable = gone, true
+		pass(time.Hour)
+		want(gone, 1)
+		unavailable = false
+		pass(missingPeriod)
+		want(mine, 2)
+		stop()
+		<-done
+	})
+}

@@ -81,3 +81,30 @@ func TestF16RepairAfterKill(t *testing.T) {
 		t.Errorf("afterwards registered are %q", got)
 	}
 }
+
+// A second controller replaces the registration of the first, which leaves it in place, and takes its own back in the end. Then the
+// first one registers again.
+func TestF16SecondControllerEnds(t *testing.T) {
+	first := serve(t)
+	first.register()
+	second := serve(t)
+	second.register()
+	missing := func() bool {
+		missing, err := first.registrar.Missing(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		return missing
+	}
+	if missing() {
+		t.Error("the registration of the second one counts as missing")
+	}
+	second.unregister()
+	if !missing() {
+		t.Error("the registration that the second one took back is not missing")
+	}
+	first.register()
+	if missing() {
+		t.Error("its own registration is missing")
+	}
+}
