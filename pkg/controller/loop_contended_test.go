@@ -55,3 +55,50 @@ func TestDeletionAfterAFight(t *testing.T) {
 		w.wantMessage("web", "Another writer keeps changing .spec.replicas; repair is backing off.")
 	})
 }
+
+// During a fight over one field of the Deployment, another client changes a second field. The message names the second field only
+// after another change of it.
+func TestFieldOutsideAFight(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		change := func(changes ...func(*appsv1.Deployment)) {
+			applytest.Edit(w.server, child.Deployment, namespace, "web", func(d *appsv1.Deployment) {
+				for _, change := range changes {
+					change(d)
+				}
+			})
+			pass(time.Second)
+		}
+		scale := func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) }
+		rename := func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "registry.example.com/other:1" }
+		const (
+			replicas = "Another writer keeps changing .spec.replicas; repair is backing off."
+			image    = `Another writer keeps changing .spec.template.spec.containers[name="web"].image; repair is backing off.`
+		)
+		pass(time.Second)
+		for range immediateRepairs + 1 {
+			change(scale)
+		}
+		w.wantMessage("web", replicas)
+		change(rename) // Now both differ.
+		w.wantMessage("web", replicas)
+		pass(2 * repairBaseDelay)
+		change(rename)
+		w.wantMessage("web", image)
+	})
+}
+
+// Another client changes a field once, after a fight over another field that was repaired.
+func TestFieldAfterAFight(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		pass(time.Second)
+		for range immediateRepairs {
+			applytest.Edit(w.server, child.Deployment, namespace, "web", func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) })
+			pass(time.Second)
+		}
+		applytest.Edit(w.server, child.Deployment, namespace, "web", func(d *appsv1.Deployment) {
+			d.Spec.Template.Spec.Containers[0].Image = "registry.example.com/other:1"
+		})
+		pass(time.Second)
+		w.wantMessage("web", "Another writer keeps changing .spec.replicas; repair is backing off.")
+	})
+}

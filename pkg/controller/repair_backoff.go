@@ -4,6 +4,8 @@
 package controller
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -25,12 +27,16 @@ const (
 	// before, up to repairMaxDelay.
 	repairBaseDelay = 5 * time.Second
 	repairMaxDelay  = 5 * time.Minute
+	// maxChangedFields limits how many fields of a child are remembered. Messages name fewer.
+	maxChangedFields = 64
 )
 
 // repairs counts the repairs of one child. Changes and deletions count apart: after a fight over a field, a user who deletes the
 // child has it back at once, and does not wait for a writer that may be gone.
 type repairs struct {
 	changes, deletions repeated
+	// fields are how often each field was repaired among these changes.
+	fields map[string]int
 	// applied is the hash of the last rendering that was applied because the Application changed. If another writer
 	// removes the hash from the child, the rendering would look new at each sync, and no repair would be counted.
 	applied string
@@ -70,6 +76,8 @@ type view struct {
 	// backoff is the time until the first of them may be, or 0.
 	inBackoff, createBackoff map[child.Ref]bool
 	backoff                  time.Duration
+	// changed are, for the children inBackoff, how often each field was repaired.
+	changed map[child.Ref]map[string]int
 	// lastApplied are the hashes of the renderings that were applied to children.
 	lastApplied map[child.Ref]string
 }
@@ -82,13 +90,16 @@ func (m *memory) view(key cache.ObjectName, uid types.UID, now time.Time) view {
 	if !found || r.uid != uid || len(r.repairs) == 0 {
 		return view{}
 	}
-	v := view{inBackoff: map[child.Ref]bool{}, createBackoff: map[child.Ref]bool{}, lastApplied: map[child.Ref]string{}}
+	v := view{
+		inBackoff: map[child.Ref]bool{}, createBackoff: map[child.Ref]bool{}, lastApplied: map[child.Ref]string{},
+		changed: map[child.Ref]map[string]int{},
+	}
 	for ref, repairs := range r.repairs {
 		if repairs.applied != "" {
 			v.lastApplied[ref] = repairs.applied
 		}
 		if left := repairs.changes.left(now); left > 0 {
-			v.inBackoff[ref] = true
+			v.inBackoff[ref], v.changed[ref] = true, maps.Clone(repairs.fields)
 			v.backoff = minNonZero(v.backoff, left)
 		}
 		if left := repairs.deletions.left(now); left > 0 {
@@ -111,18 +122,52 @@ func (m *memory) executed(application *v1.Application, results []plan.Result, no
 		case done.Drift && done.Action == plan.Create:
 			m.recreated(application, result.Ref, now)
 		case done.Drift:
-			m.repaired(application, result.Ref, now)
+			m.repaired(application, result.Ref, now, done.Fields...)
 		case done.Action == plan.Apply, done.Action == plan.Scale, done.Action == plan.Adopt:
 			m.applied(application, result.Ref, done.Rendering())
 		}
 	}
 }
 
-// repaired counts the repair of a child that another writer changed.
-func (m *memory) repaired(application *v1.Application, ref child.Ref, now time.Time) {
+// repaired counts the repair of a child, and of the fields that another writer changed.
+func (m *memory) repaired(application *v1.Application, ref child.Ref, now time.Time, fields ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.repairsOf(application, ref).changes.add(now)
+	r := m.repairsOf(application, ref)
+	r.changes.add(now)
+	if r.changes.count == 1 || r.fields == nil {
+		r.fields = map[string]int{}
+	}
+	for _, name := range fields {
+		if r.fields[name] > 0 || len(r.fields) < maxChangedFields {
+			r.fields[name]++
+		}
+	}
+}
+
+// contendedFields returns, for each child whose repair backs off, the fields that another writer changed more than once: those that
+// differ now, or else those of earlier repairs. A field that another client changed once does not cause a backoff. A child without
+// such fields has no entry.
+func (v view) contendedFields(results []plan.Result) map[child.Ref][]string {
+	var contended map[child.Ref][]string
+	for _, result := range results {
+		if result.Action != plan.Backoff || len(result.Fields) == 0 {
+			continue
+		}
+		repaired := v.changed[result.Ref]
+		// A field that was repaired and differs again was changed twice.
+		fields := slices.DeleteFunc(slices.Clone(result.Fields), func(name string) bool { return repaired[name] == 0 })
+		if len(fields) == 0 {
+			fields = slices.DeleteFunc(slices.Sorted(maps.Keys(repaired)), func(name string) bool { return repaired[name] < 2 })
+		}
+		if len(fields) > 0 {
+			if contended == nil {
+				contended = map[child.Ref][]string{}
+			}
+			contended[result.Ref] = fields
+		}
+	}
+	return contended
 }
 
 // recreated counts the repair of a child that another writer deleted.

@@ -4,15 +4,18 @@
 package controller
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/consistency"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -173,5 +176,46 @@ func TestLastApplied(t *testing.T) {
 	repairOften(m, web, child.Deployment, noon)
 	if got := viewOf(m, web, noon).lastApplied; got[ref(child.Deployment)] != "two" {
 		t.Errorf("after repairs it remembers %v", got)
+	}
+}
+
+// A message names the fields that were changed more than once since repairs had no delay.
+func TestContendedFields(t *testing.T) {
+	const replicas, image, paused = ".spec.replicas", ".spec.image", ".spec.paused"
+	for name, test := range map[string]struct {
+		// repaired are the fields of each repair.
+		repaired [][]string
+		differ   []string
+		want     []string
+	}{
+		"the one that was repaired":            {[][]string{{replicas}, {replicas}, {replicas}, {replicas}, {replicas}}, []string{replicas}, []string{replicas}},
+		"with another one":                     {[][]string{{replicas}, {replicas}, {replicas}, {replicas}, {replicas}}, []string{image, replicas}, []string{replicas}},
+		"only another one":                     {[][]string{{replicas}, {replicas}, {replicas}, {replicas}, {replicas}}, []string{image}, []string{replicas}},
+		"another one again":                    {[][]string{{replicas}, {replicas}, {image}, {replicas}, {replicas}}, []string{image}, []string{image}},
+		"only another one, after a single one": {[][]string{{replicas}, {replicas}, {paused}, {replicas}, {replicas}}, []string{image}, []string{replicas}},
+		"each changed once":                    {[][]string{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}}, []string{image}, nil},
+		"the owner":                            {[][]string{{replicas}, {replicas}, {replicas}, {replicas}, {replicas}}, nil, nil},
+	} {
+		m, web := newMemory(consistency.NewStore()), owner()
+		// What was repaired long ago does not count.
+		m.repaired(web, ref(child.Deployment), noon.Add(-time.Hour), image, paused)
+		for _, fields := range test.repaired {
+			m.repaired(web, ref(child.Deployment), noon, fields...)
+		}
+		results := []plan.Result{{Step: plan.Step{Ref: ref(child.Deployment), Action: plan.Backoff, Fields: test.differ}}}
+		if diff := cmp.Diff(test.want, viewOf(m, web, noon).contendedFields(results)[ref(child.Deployment)]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A child of many fields takes only so much memory.
+func TestContendedFieldsStayBounded(t *testing.T) {
+	m, web := newMemory(consistency.NewStore()), owner()
+	for i := range 1000 {
+		m.repaired(web, ref(child.Deployment), noon, ".spec.replicas", fmt.Sprintf(".data.%d", i))
+	}
+	if got := viewOf(m, web, noon).changed[ref(child.Deployment)]; len(got) != maxChangedFields || got[".spec.replicas"] != 1000 {
+		t.Errorf("it remembers %d fields, want %d; and %d changes of the first", len(got), maxChangedFields, got[".spec.replicas"])
 	}
 }

@@ -33,7 +33,10 @@ func (c *Controller) report(
 	if outcome.Verdict == Stale {
 		return outcome // A lost race. The next sync follows soon, with newer caches.
 	}
-	next := status.Compute(statusInput(observed, owned, target, results), now)
+	remembered := c.memory.view(key, application.UID, now)
+	in := statusInput(observed, owned, target, results)
+	in.Contended = remembered.contendedFields(results)
+	next := status.Compute(in, now)
 	write, statusDelay := c.memory.deferStatus(key, status.Compare(application.Status, next), now)
 	if err := c.stages.writeStatus(ctx, application, next, write); err != nil {
 		return failed(err)
@@ -41,8 +44,7 @@ func (c *Controller) report(
 	if write == writeNow {
 		c.recordTransitions(ctx, application, next, target.invalid)
 	}
-	backoff := c.memory.view(key, application.UID, now).backoff
-	outcome.RequeueAfter = minNonZero(observed.health.RequeueAfter, target.references.debounce, target.references.retry, backoff, statusDelay, recheckAfter(results))
+	outcome.RequeueAfter = minNonZero(observed.health.RequeueAfter, target.references.debounce, target.references.retry, remembered.backoff, statusDelay, recheckAfter(results))
 	outcome = outcome.unless(owned.err())
 	// Each sync checks again what the controller may not read, because no event reports a new permission.
 	if outcome.Verdict == Succeeded && application.DeletionTimestamp == nil && len(target.references.unwatched) == 0 {

@@ -125,7 +125,7 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		return v1.ResourceDrifted, "", driftMessage(result)
 	}
 	if result.Action == plan.Backoff {
-		return v1.ResourceFailed, v1.ReasonContended, backoffMessage(result)
+		return v1.ResourceFailed, v1.ReasonContended, backoffMessage(in, result)
 	}
 	return v1.ResourceSynced, "", ""
 }
@@ -149,11 +149,15 @@ func upToDate(result plan.Result) bool {
 	}
 }
 
-func backoffMessage(result plan.Result) string {
+func backoffMessage(in Input, result plan.Result) string {
 	if result.Live == nil {
 		return "Another writer keeps deleting it; repair is backing off."
 	}
-	return fmt.Sprintf("Another writer keeps changing %s; repair is backing off.", paths(result.Fields))
+	fields := in.Contended[result.Ref]
+	if len(fields) == 0 {
+		fields = result.Fields
+	}
+	return fmt.Sprintf("Another writer keeps changing %s; repair is backing off.", paths(fields))
 }
 
 func driftMessage(result plan.Result) string {
