@@ -67,11 +67,12 @@ type object struct {
 	Status   json.RawMessage   `json:"status"`
 }
 
-// status is the part of the status that rules look at: which class was applied, which pods run, and whether they are those of the spec.
+// status is the part of the status that rules look at: which class was applied, how many pods there are, and whether they are those of the spec.
 func (o object) status() v1.ApplicationStatus {
 	var status struct {
 		Class           *v1.AppliedClass   `json:"class"`
 		Revision        *v1.RevisionStatus `json:"revision"`
+		DesiredReplicas int32              `json:"desiredReplicas"`
 		Replicas        int32              `json:"replicas"`
 		UpdatedReplicas int32              `json:"updatedReplicas"`
 		ReadyReplicas   int32              `json:"readyReplicas"`
@@ -82,7 +83,7 @@ func (o object) status() v1.ApplicationStatus {
 	}
 	return v1.ApplicationStatus{
 		Class: status.Class, Revision: status.Revision, Conditions: status.Conditions,
-		Replicas: status.Replicas, UpdatedReplicas: status.UpdatedReplicas, ReadyReplicas: status.ReadyReplicas,
+		DesiredReplicas: status.DesiredReplicas, Replicas: status.Replicas, UpdatedReplicas: status.UpdatedReplicas, ReadyReplicas: status.ReadyReplicas,
 	}
 }
 

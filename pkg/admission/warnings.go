@@ -136,11 +136,14 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 {
 		return nil
 	}
+	warnings := func(application *v1.Application) []string {
+		return append(ineffectiveFields(&application.Spec), blockedDrains(&application.Spec, in.new.Status.DesiredReplicas)...)
+	}
 	var before []string
 	if in.old != nil {
-		before = Ineffective(&in.old.Spec)
+		before = warnings(in.old)
 	}
-	for _, warning := range Ineffective(&in.new.Spec) {
+	for _, warning := range warnings(in.new) {
 		if !slices.Contains(before, warning) {
 			found.warnings = append(found.warnings, warning)
 		}
@@ -151,6 +154,10 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 // Ineffective returns a warning for each field that has no effect, or not the one that was meant. Most begin with the field's
 // path in the spec and a colon. It needs no cluster.
 func Ineffective(spec *v1.ApplicationSpec) []string {
+	return append(ineffectiveFields(spec), blockedDrains(spec, 0)...)
+}
+
+func ineffectiveFields(spec *v1.ApplicationSpec) []string {
 	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec), decimalModes(spec.Mounts), hidden(spec))
 }
 

@@ -2113,7 +2113,7 @@ func schema_pkg_apis_apps_v1_DisruptionBudget(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused, if the spec sets the number of pods.",
+				Description: "DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused, if the spec sets the number of pods. If the spec leaves the number open, a warning says how many pods the budget needs.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"mode": {

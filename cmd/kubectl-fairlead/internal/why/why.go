@@ -94,6 +94,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		drift,
 		added,
 		overClass,
+		blockedDrains,
 		secondary,
 	}
 	if f.isSuspended() {

@@ -67,7 +67,7 @@ const (
 )
 
 // DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused, if the
-// spec sets the number of pods.
+// spec sets the number of pods. If the spec leaves the number open, a warning says how many pods the budget needs.
 //
 // +kubebuilder:validation:XValidation:rule="self.mode == 'Custom' ? has(self.minAvailable) != has(self.maxUnavailable) : !has(self.minAvailable) && !has(self.maxUnavailable)",message="mode Custom needs exactly one of minAvailable, maxUnavailable; the other modes take neither",messageExpression="self.mode != 'Custom' ? 'mode %s takes neither minAvailable nor maxUnavailable: set mode to Custom, or remove %s'.format([self.mode, !has(self.minAvailable) ? 'maxUnavailable' : has(self.maxUnavailable) ? 'both' : 'minAvailable']) : has(self.minAvailable) ? 'mode Custom takes one number: remove minAvailable %s or maxUnavailable %s'.format([string(self.minAvailable), string(self.maxUnavailable)]) : 'mode Custom needs minAvailable or maxUnavailable: set one of them, or another mode'"
 type DisruptionBudget struct {

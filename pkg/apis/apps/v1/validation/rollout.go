@@ -148,6 +148,24 @@ func validateMaxUnavailable(path *field.Path, value *intstr.IntOrString) field.E
 	return unavailable.atMost100Percent(path)
 }
 
+// PodsForDrain returns how many pods there must be at least, so that the budget of a spec that leaves their number open lets a drain of a
+// node evict one. It is 0 if the spec sets the number, or if its budget fits any number.
+func PodsForDrain(spec *v1.ApplicationSpec) int64 {
+	budget := spec.DisruptionBudget
+	if _, known := fewest(spec); known || budget == nil || budget.Mode != v1.DisruptionBudgetCustom {
+		return 0
+	}
+	available, errs := parseAmount(nil, budget.MinAvailable)
+	switch {
+	case len(errs) > 0 || available.number == 0 || available.percent && available.number >= 100:
+		return 0
+	case available.percent:
+		return (100 + 99 - available.number) / (100 - available.number)
+	default:
+		return available.number + 1
+	}
+}
+
 func validateMinAvailable(in input, path *field.Path, value *intstr.IntOrString) field.ErrorList {
 	available, errs := parseAmount(path, value)
 	if len(errs) > 0 {

@@ -14,7 +14,7 @@ import (
 // with apply.
 //
 // DisruptionBudget limits voluntary disruptions. A budget that would block every node drain is refused, if the
-// spec sets the number of pods.
+// spec sets the number of pods. If the spec leaves the number open, a warning says how many pods the budget needs.
 type DisruptionBudgetApplyConfiguration struct {
 	// Which budget the pods get. Auto (the default): a node drain or another voluntary disruption may take one pod at
 	// a time, and there is no budget while only one pod is wanted. Custom: the one of minAvailable and maxUnavailable
