@@ -6,6 +6,9 @@ package admission
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/class"
@@ -20,13 +23,34 @@ type Routes interface {
 // routes refuses a host name, or a path under one, that another Application has. One that the Application had
 // before is not held against it, since the other one may be to blame. Requests race, so the sync decides.
 func (h *Handler) routes(ctx context.Context, in input, found *verdict) error {
-	errs, err := validation.ValidateNewRoutes(in.new, in.old, validation.RouteOwners{
+	errs, err := validation.ValidateNewRoutes(in.new, in.old, h.routeOwners(ctx))
+	found.errs = append(found.errs, errs...)
+	return err
+}
+
+// keptConflict warns of an update that is not carried out, because the Application is stalled by a route that another one has, and still
+// asks for it. The status alone may be about a conflict that has ended, and the claims alone are those of the moment.
+func (h *Handler) keptConflict(ctx context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 || in.old == nil {
+		return nil
+	}
+	stalled := meta.FindStatusCondition(in.old.Status.Conditions, v1.ConditionStalled)
+	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1.ReasonRouteConflict {
+		return nil
+	}
+	errs, err := validation.ValidateRouteOwnership(in.new, h.routeOwners(ctx))
+	if err == nil { // A warning is a courtesy.
+		found.warnings = append(found.warnings, notApplied(errs)...)
+	}
+	return nil
+}
+
+func (h *Handler) routeOwners(ctx context.Context) validation.RouteOwners {
+	return validation.RouteOwners{
 		HostClaims:  h.config.Routes.HostClaims,
 		RouteClaims: h.config.Routes.RouteClaims,
 		Class:       func(a *v1.Application) *v1.ApplicationClass { return h.classOf(ctx, a) },
-	})
-	found.errs = append(found.errs, errs...)
-	return err
+	}
 }
 
 // classOf returns nil where the class is not known: then nothing is shared.

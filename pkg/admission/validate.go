@@ -56,13 +56,14 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 	rules := []rule{reservedLabels}
 	switch {
 	case subject.changed == nothing:
-		rules = append(rules, h.storedErrors)
+		rules = append(rules, h.storedErrors, h.keptConflict)
 	case subject.changed == switches:
-		rules = append(rules, h.storedErrors, h.serviceAccount)
+		rules = append(rules, h.storedErrors, h.keptConflict, h.serviceAccount)
 	case in.new.FindExcess() != nil:
 		rules = append(rules, h.spec) // It reports the excess. The other rules would pay for it.
 	default:
-		rules = append(rules, h.spec, h.routes, h.serviceAccount, h.adoption, h.missingClass, h.droppedResources, h.missingRevision, h.pinnedPods, held, renamedPorts, h.foreignChildren, h.references, h.unserved, ineffective)
+		rules = append(rules, h.spec, h.routes, h.keptConflict, h.serviceAccount, h.adoption, h.missingClass, h.droppedResources, h.missingRevision,
+			h.pinnedPods, held, renamedPorts, h.foreignChildren, h.references, h.unserved, ineffective)
 	}
 	if subject.old != nil {
 		// For the rules, what cannot be decoded of the old object was not there.

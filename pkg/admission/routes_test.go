@@ -1,0 +1,63 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestKeptConflict: an update beside a route that another Application has is accepted, and kubectl says that it is not carried out.
+func TestKeptConflict(t *testing.T) {
+	const warning = `the spec is stored, but not applied until this is fixed: spec.routes[0].hostnames[0]: Invalid value: "web.example.com": ` +
+		`belongs to Application other/front: choose another host name or path`
+	front := application(func(a *v1.Application) { a.Namespace, a.Name = "other", "front"; withRoute("web.example.com")(a) })
+	stalled := func(status metav1.ConditionStatus, reason string) func(*v1.Application) {
+		return func(a *v1.Application) {
+			meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: v1.ConditionStalled, Status: status, Reason: reason})
+		}
+	}
+	conflict := stalled(metav1.ConditionTrue, v1.ReasonRouteConflict)
+	routed := func(changes ...func(*v1.Application)) *v1.Application {
+		return application(func(a *v1.Application) {
+			withRoute("web.example.com")(a)
+			for _, change := range changes {
+				change(a)
+			}
+		})
+	}
+	for _, test := range []struct {
+		name         string
+		stored       []*v1.Application
+		fails        bool
+		updated, old *v1.Application
+		want         []string
+	}{
+		{name: "another image", stored: []*v1.Application{front}, updated: routed(conflict, image("web:2")), old: routed(conflict), want: []string{warning}},
+		{name: "paused", stored: []*v1.Application{front}, updated: routed(conflict, func(a *v1.Application) { a.Spec.Paused = new(true) }), old: routed(conflict), want: []string{warning}},
+		{name: "a label", stored: []*v1.Application{front}, updated: routed(conflict, func(a *v1.Application) { a.Labels = map[string]string{"team": "a"} }), old: routed(conflict), want: []string{warning}},
+		{name: "another host name", stored: []*v1.Application{front}, updated: routed(conflict, withRoute("api.example.com")), old: routed(conflict)},
+		{name: "the other one is gone", updated: routed(conflict, image("web:2")), old: routed(conflict)},
+		{name: "stalled by something else", stored: []*v1.Application{front}, updated: routed(image("web:2")), old: routed(stalled(metav1.ConditionTrue, v1.ReasonInvalid))},
+		{name: "not stalled any more", stored: []*v1.Application{front}, updated: routed(image("web:2")), old: routed(stalled(metav1.ConditionFalse, v1.ReasonRouteConflict))},
+		{name: "the caches fail", stored: []*v1.Application{front}, fails: true, updated: routed(conflict, func(a *v1.Application) { a.Spec.Paused = new(true) }), old: routed(conflict)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			stored := &cluster{stored: test.stored}
+			if test.fails {
+				stored.config = func(config *Config) { config.Routes = &cluster{err: errors.New("no index")} }
+			}
+			response := ask(t, stored.handler(t), ValidatePath, review(t, test.updated, test.old))
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
