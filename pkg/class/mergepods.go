@@ -57,9 +57,14 @@ func mergePodMetadata(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationD
 // mergeGracePeriod omits a period that would end before the Application's own preStop hook.
 func mergeGracePeriod(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 	seconds := defaults.TerminationGracePeriodSeconds
-	if spec.TerminationGracePeriodSeconds == nil && seconds != nil && longestSleep(spec) <= *seconds {
+	if spec.TerminationGracePeriodSeconds == nil && seconds != nil && !excludesGracePeriod(spec, defaults) {
 		spec.TerminationGracePeriodSeconds, taken.TerminationGracePeriodSeconds = seconds, seconds
 	}
+}
+
+func excludesGracePeriod(spec *v1.ApplicationSpec, defaults *v1.ApplicationDefaults) bool {
+	seconds := defaults.TerminationGracePeriodSeconds
+	return spec.TerminationGracePeriodSeconds == nil && seconds != nil && longestSleep(spec) > *seconds
 }
 
 // longestSleep is the longest sleep of all preStop and postStart actions.

@@ -53,10 +53,14 @@ func mergeRollingUpdate(own, defaults *appsv1.RollingUpdateDeployment) (merged, 
 // mergeProgressDeadline omits a deadline before which no pod of the Application could become available.
 func mergeProgressDeadline(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
 	seconds := defaults.ProgressDeadlineSeconds
-	if spec.ProgressDeadlineSeconds != nil || seconds == nil || spec.MinReadySeconds != nil && *spec.MinReadySeconds >= *seconds {
-		return
+	if spec.ProgressDeadlineSeconds == nil && seconds != nil && !excludesDeadline(spec, defaults) {
+		spec.ProgressDeadlineSeconds, taken.ProgressDeadlineSeconds = seconds, seconds
 	}
-	spec.ProgressDeadlineSeconds, taken.ProgressDeadlineSeconds = seconds, seconds
+}
+
+func excludesDeadline(spec *v1.ApplicationSpec, defaults *v1.ApplicationDefaults) bool {
+	seconds := defaults.ProgressDeadlineSeconds
+	return spec.ProgressDeadlineSeconds == nil && seconds != nil && spec.MinReadySeconds != nil && *spec.MinReadySeconds >= *seconds
 }
 
 func mergeRollback(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {

@@ -12,10 +12,10 @@ import (
 	"fairlead.dev/fairlead/pkg/class"
 )
 
-// droppedResources warns of requests and limits that the class has for the Application, and that the request begins to
-// contradict. Otherwise a quota that asks for them refuses the pods, and nothing says why they lack them.
-func (h *Handler) droppedResources(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || h.config.Classes == nil || in.new.Spec.Resources == nil {
+// droppedDefaults warns of defaults that the class has for the Application, and that the request begins to contradict. Otherwise a quota
+// that asks for requests and limits refuses the pods, and nothing says why they lack them.
+func (h *Handler) droppedDefaults(ctx context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 || h.config.Classes == nil {
 		return nil
 	}
 	rules, err := h.config.classRules(ctx, in.new.Namespace)
@@ -34,7 +34,7 @@ func (h *Handler) droppedResources(ctx context.Context, in input, found *verdict
 	return nil
 }
 
-// DroppedDefaults returns a warning for each default of the Application's class that its resources contradict.
+// DroppedDefaults returns a warning for each default of the Application's class that its own fields exclude.
 func DroppedDefaults(application *v1.Application, rules class.Rules) []string {
 	chosen := class.Choose(application, rules)
 	if chosen == nil {
@@ -51,6 +51,10 @@ func DroppedDefaults(application *v1.Application, rules class.Rules) []string {
 		}
 		warnings = append(warnings, fmt.Sprintf("resources.%s[%s]: the default %s of ApplicationClass %q is not taken, because your %s %s is %s: %s",
 			dropped.Field, dropped.Name, dropped.Default.String(), chosen.Name, own, dropped.Own.String(), compared, advice))
+	}
+	for _, dropped := range class.DroppedFields(&application.Spec, chosen.Spec.Defaults) {
+		warnings = append(warnings, fmt.Sprintf("%s: the default %s of ApplicationClass %q is not taken, because %s: %s",
+			dropped.Field, dropped.Default, chosen.Name, dropped.Because, dropped.Instead))
 	}
 	return warnings
 }

@@ -74,3 +74,67 @@ func TestDroppedResources(t *testing.T) {
 		})
 	}
 }
+
+// TestDroppedDefaults: a default of the class that another field of the Application excludes is warned of, since status shows only what was
+// taken.
+func TestDroppedDefaults(t *testing.T) {
+	const (
+		deadline    = `progressDeadlineSeconds: the default 120 of ApplicationClass "standard" is not taken, because your minReadySeconds 120 is not below it: set a deadline, or it is 600`
+		grace       = `terminationGracePeriodSeconds: the default 10 of ApplicationClass "standard" is not taken, because a lifecycle hook of yours sleeps for 11 s: set a period, or it is 30`
+		recreate    = `strategy.type: the default Recreate of ApplicationClass "recreate" is not taken, because you set rollingUpdate: remove rollingUpdate, or the pods are replaced step by step`
+		unavailable = `strategy.rollingUpdate.maxUnavailable: the default 0% of ApplicationClass "standard" is not taken, because your maxSurge is 0 too: set it to more than 0, or it is 25%`
+		surge       = `strategy.rollingUpdate.maxSurge: the default 0 of ApplicationClass "surgeless" is not taken, because your maxUnavailable is 0 too: set it to more than 0, or it is 25%`
+	)
+	with := func(text string, changes ...func(*v1.Application)) *v1.Application {
+		return application(func(a *v1.Application) {
+			if err := yaml.UnmarshalStrict([]byte(text), &a.Spec); err != nil {
+				t.Fatal(err)
+			}
+			for _, change := range changes {
+				change(a)
+			}
+		})
+	}
+	classOf := func(name string, isDefault bool, text string) *v1.ApplicationClass {
+		return applicationClass(name, isDefault, func(s *v1.ApplicationClassSpec) {
+			s.Defaults = &v1.ApplicationDefaults{}
+			if err := yaml.UnmarshalStrict([]byte(text), s.Defaults); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	classes := &inClasses{classes: []*v1.ApplicationClass{
+		classOf("standard", true, `{progressDeadlineSeconds: 120, terminationGracePeriodSeconds: 10, strategy: {rollingUpdate: {maxUnavailable: 0%, maxSurge: 1}}}`),
+		classOf("recreate", false, `strategy: {type: Recreate}`),
+		classOf("surgeless", false, `strategy: {rollingUpdate: {maxSurge: 0}}`),
+	}}
+	const sleeping = `lifecycle: {preStop: {sleep: {seconds: 11}}}`
+	for _, test := range []struct {
+		name         string
+		updated, old *v1.Application
+		want         []string
+	}{
+		{name: "all fit", updated: with(`{minReadySeconds: 119, lifecycle: {preStop: {sleep: {seconds: 10}}}}`)},
+		{name: "a deadline that no pod meets", updated: with(`minReadySeconds: 120`), want: []string{deadline}},
+		{name: "its own deadline", updated: with(`{minReadySeconds: 120, progressDeadlineSeconds: 121}`)},
+		{name: "a period that ends before the hook", updated: with(sleeping), want: []string{grace}},
+		{name: "its own period", updated: with(`{lifecycle: {preStop: {sleep: {seconds: 11}}}, terminationGracePeriodSeconds: 11}`)},
+		{name: "two of them", updated: with(`{minReadySeconds: 120, lifecycle: {preStop: {sleep: {seconds: 11}}}}`), want: []string{deadline, grace}},
+		{name: "another strategy", updated: with(`strategy: {rollingUpdate: {maxSurge: 1}}`, inClass("recreate")), want: []string{recreate}},
+		{name: "its own strategy", updated: with(`strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}`, inClass("recreate"))},
+		{name: "nothing may be unavailable", updated: with(`strategy: {rollingUpdate: {maxSurge: 0}}`), want: []string{unavailable}},
+		{name: "nothing may surge", updated: with(`strategy: {rollingUpdate: {maxUnavailable: 0}}`, inClass("surgeless")), want: []string{surge}},
+		{name: "as before", updated: with(sleeping, image("web:2")), old: with(sleeping)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			question := review(t, test.updated, nil)
+			if test.old != nil {
+				question = review(t, test.updated, test.old)
+			}
+			response := ask(t, classes.handler(t), ValidatePath, question)
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
