@@ -150,7 +150,7 @@ func summarizeDeployment(in Input, p pods) summary {
 		return summary{stalled: true, reason: v1.ReasonProgressDeadlineExceeded, message: text.Sentence(progressing.Message) + " " + p.counts()}
 	case progressing != nil && progressing.Reason == health.ReasonRolledOut &&
 		p.Status.UpdatedReplicas == p.Desired && p.Status.Replicas == p.Desired:
-		return summary{reconciling: true, reason: v1.ReasonPodsUnavailable, message: fmt.Sprintf("%s available.", count(p.Status.AvailableReplicas, p.Desired))}
+		return summary{reconciling: true, reason: v1.ReasonPodsUnavailable, message: fmt.Sprintf("%s available.", count(p.Status.AvailableReplicas, p.Desired)) + p.notYetAvailable()}
 	default:
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: p.counts()}
 	}
@@ -188,7 +188,20 @@ func (p pods) counts() string {
 	if old := p.Status.Replicas - p.Status.UpdatedReplicas; old > 0 {
 		text += fmt.Sprintf("; %d of an older revision", old)
 	}
-	return text + "."
+	return text + "." + p.notYetAvailable()
+}
+
+// notYetAvailable is a sentence about pods that are ready, but have not been so for long enough to count; "" if there are none.
+func (p pods) notYetAvailable() string {
+	young := p.Status.ReadyReplicas - p.Status.AvailableReplicas
+	if p.Deployment == nil || p.Deployment.Spec.MinReadySeconds == 0 || young <= 0 {
+		return ""
+	}
+	text := fmt.Sprintf(" %d are ready, and count as available once they have been ready", young)
+	if young == 1 {
+		text = " 1 is ready, and counts as available once it has been ready"
+	}
+	return fmt.Sprintf("%s for %d s (minReadySeconds).", text, p.Deployment.Spec.MinReadySeconds)
 }
 
 // count is the beginning of a sentence about some pods of all.

@@ -216,6 +216,40 @@ func TestCountsInWords(t *testing.T) {
 	}
 }
 
+// Pods that are ready and do not count yet have their reason: without it, nothing seems to be wrong with them.
+func TestNotYetAvailable(t *testing.T) {
+	const (
+		one = "All 3 pods are updated, 2 available. 1 is ready, and counts as available once it has been ready for 30 s (minReadySeconds)."
+		two = "1 of 3 pods are available. 2 are ready, and count as available once they have been ready for 30 s (minReadySeconds)."
+	)
+	young := func(n, seconds int32) func(*Input, *appsv1.Deployment) {
+		return func(_ *Input, d *appsv1.Deployment) {
+			d.Spec.MinReadySeconds = seconds
+			d.Status.AvailableReplicas -= n
+		}
+	}
+	during := func(change func(*Input, *appsv1.Deployment)) func(*Input, *appsv1.Deployment) {
+		return func(in *Input, d *appsv1.Deployment) {
+			says(d, appsv1.DeploymentProgressing, corev1.ConditionTrue, "ReplicaSetUpdated", `ReplicaSet "web-2" is progressing.`)
+			change(in, d)
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*Input, *appsv1.Deployment)
+		want   string
+	}{
+		{"in a rollout", during(young(1, 30)), one},
+		{"after a rollout", young(2, 30), two},
+		{"a moment", during(young(1, 0)), "All 3 pods are updated, 2 available."},
+		{"a pod that is not ready", during(func(in *Input, d *appsv1.Deployment) { young(1, 30)(in, d); d.Status.ReadyReplicas-- }), "All 3 pods are updated, 2 available."},
+	} {
+		if ready := apimeta.FindStatusCondition(compute(with(test.change), noon).Conditions, v1.ConditionReady); ready.Message != test.want {
+			t.Errorf("%s: %q, want %q", test.name, ready.Message, test.want)
+		}
+	}
+}
+
 // A false ReplicaFailure is none.
 func TestReplicaFailureOver(t *testing.T) {
 	in := with(func(_ *Input, d *appsv1.Deployment) {

@@ -81,6 +81,9 @@ func (f facts) waitsFor(answer Answer) string {
 		if slices.ContainsFunc(answer.Findings, func(finding Finding) bool { return finding.Reason == reasonClaimNotBound }) {
 			return "pods wait for a volume, which Fairlead cannot provide"
 		}
+		if slices.ContainsFunc(answer.Findings, func(finding Finding) bool { return finding.Reason == reasonNotYetAvailable }) {
+			return "pods that are ready do not count as available yet"
+		}
 	}
 	i := slices.IndexFunc(f.app.Status.Problems, func(problem v1.Problem) bool { return problem.Reason == f.ready.Reason })
 	if i < 0 {

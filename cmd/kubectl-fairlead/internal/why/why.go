@@ -83,6 +83,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		children,
 		missingConfig,
 		pods,
+		notYetAvailable,
 		unboundClaims,
 		disabledAutoscaler,
 		notRolledBack, // The cause comes first, and why nothing helps against it after it.
