@@ -156,6 +156,8 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 		return advice{"A ResourceQuota of this namespace refuses pods that do not say what they need.", []string{"Set what the message asks for in " + f.unspecified(problem.Message) + "."}}
 	case problem.Reason == v1.ReasonQuotaExceeded:
 		known = f.adviceForQuota(problem.Message, known)
+	case problem.Reason == v1.ReasonUnschedulable && says("anti-affinity rules", "free ports for the requested pod ports") && !says("Insufficient"):
+		known.next = append(known.next[:1:1], f.stopFirst()...)
 	case problem.Reason == v1.ReasonUnschedulable && says("node affinity/selector", "untolerated taint", "affinity rules", "topology spread") && !says("Insufficient"):
 		known.next = known.next[:1] // It is not the size.
 	}
