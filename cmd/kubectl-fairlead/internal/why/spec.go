@@ -53,6 +53,10 @@ func deletion(f facts) []Finding {
 		}
 		found = append(found, finding)
 	}
+	if released := f.releasedForGood(); len(found) > 0 && len(released) > 0 {
+		found[0].What += " Its children were released already and stay, although deletionPolicy is not Orphan any more."
+		found[0].Next = append(found[0].Next, "To delete the children too: kubectl delete "+strings.Join(released, " "))
+	}
 	return found
 }
 
