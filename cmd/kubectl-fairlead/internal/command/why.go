@@ -120,7 +120,7 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 	if why.LeavesReplicas(loaded) {
 		clients.LoadMaxReplicas(ctx, loaded)
 	}
-	if why.ReplicasContended(application) || why.ReplicasOverClass(loaded) {
+	if why.ReplicasContended(application) || why.ReplicasOverClass(loaded) || why.HasRivalAutoscaler(application) {
 		err = clients.LoadScalers(ctx, loaded)
 	}
 	return loaded, err

@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
@@ -80,6 +81,27 @@ func disabledAutoscaler(f facts) []Finding {
 
 // reasonScalingDisabled is the reason of an autoscaler whose target has 0 replicas.
 const reasonScalingDisabled = "ScalingDisabled"
+
+// reasonAmbiguous is the reason of an autoscaler beside another one of the same pods.
+const reasonAmbiguous = "AmbiguousSelector"
+
+// HasRivalAutoscaler reports whether the autoscaler of the Application does not scale, because another one has the same pods.
+func HasRivalAutoscaler(application *v1.Application) bool {
+	active := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAutoscalingActive)
+	return active != nil && active.Status == metav1.ConditionFalse && active.Reason == reasonAmbiguous
+}
+
+// ambiguousAutoscaler explains two autoscalers of the same pods, of which none scales. It names the other one, if the user may read it.
+func (f facts) ambiguousAutoscaler(condition *metav1.Condition) Finding {
+	evidence, next := f.scalers(f.app.Name, "delete it, or remove spec.autoscaling.")
+	if len(next) == 0 {
+		next = []string{"Delete the HorizontalPodAutoscaler that is not the Application's: kubectl get horizontalpodautoscalers"}
+	}
+	return Finding{
+		Reason: condition.Reason, What: "The autoscaler does not scale, because another one has the same pods.",
+		Evidence: append([]Evidence{f.conditionEvidence(condition)}, evidence...), Next: next,
+	}
+}
 
 func (f facts) autoscalerDisabled() bool {
 	if f.app.Spec.Autoscaling == nil || f.app.Status.DesiredReplicas > 0 || !f.observed() || f.app.DeletionTimestamp != nil {

@@ -64,8 +64,15 @@ func TestTwoAutoscalers(t *testing.T) {
 	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{
 		Type: v1.ConditionAutoscalingActive, Status: metav1.ConditionFalse, Reason: "AmbiguousSelector", Message: "pods by selector are controlled by multiple HPAs.",
 	})
-	text, _ := printed(t, loaded)
-	wantParts(t, "two", text, map[string]bool{"→ Delete the HorizontalPodAutoscaler that is not the Application's: kubectl get horizontalpodautoscalers\n": true, "metrics that it asks for": false})
+	const (
+		unnamed = "   → Delete the HorizontalPodAutoscaler that is not the Application's: kubectl get horizontalpodautoscalers\n"
+		named   = "   → HorizontalPodAutoscaler auto scales this Deployment: delete it, or remove spec.autoscaling.\n"
+		what    = "The autoscaler does not scale, because another one has the same pods.\n"
+		metrics = "metrics that it asks for"
+	)
+	wantParts(t, "not readable", first(printed(t, loaded)), map[string]bool{what: true, unnamed: true, named: false, metrics: false})
+	loaded.Scalers = []string{"auto"}
+	wantParts(t, "readable", first(printed(t, loaded)), map[string]bool{what: true, unnamed: false, named: true, metrics: false})
 }
 
 // TestDisabledAutoscaler wants the command that scales up again, and no advice about metrics, for a Deployment that was scaled to 0.

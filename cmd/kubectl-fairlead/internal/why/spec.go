@@ -326,8 +326,9 @@ func secondary(f facts) []Finding {
 			continue // There is a finding about it.
 		}
 		next := kind.next
-		if condition.Reason == "AmbiguousSelector" {
-			next = "Delete the HorizontalPodAutoscaler that is not the Application's: kubectl get horizontalpodautoscalers"
+		if condition.Reason == reasonAmbiguous {
+			found = append(found, f.ambiguousAutoscaler(condition))
+			continue
 		}
 		if _, class := f.class(); kind.condition == v1.ConditionMonitoringReady && f.app.Spec.Monitoring == nil && class != "" {
 			next = "Ask the platform team to install the Prometheus Operator, or to leave monitoring out of ApplicationClass " + class + "."
