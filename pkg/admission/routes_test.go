@@ -14,10 +14,11 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
+const keptConflict = `the spec is stored, but not applied until this is fixed: spec.routes[0].hostnames[0]: Invalid value: "web.example.com": ` +
+	`belongs to Application other/front: choose another host name or path`
+
 // TestKeptConflict: an update beside a route that another Application has is accepted, and kubectl says that it is not carried out.
 func TestKeptConflict(t *testing.T) {
-	const warning = `the spec is stored, but not applied until this is fixed: spec.routes[0].hostnames[0]: Invalid value: "web.example.com": ` +
-		`belongs to Application other/front: choose another host name or path`
 	front := application(func(a *v1.Application) { a.Namespace, a.Name = "other", "front"; withRoute("web.example.com")(a) })
 	stalled := func(status metav1.ConditionStatus, reason string) func(*v1.Application) {
 		return func(a *v1.Application) {
@@ -40,9 +41,9 @@ func TestKeptConflict(t *testing.T) {
 		updated, old *v1.Application
 		want         []string
 	}{
-		{name: "another image", stored: []*v1.Application{front}, updated: routed(conflict, image("web:2")), old: routed(conflict), want: []string{warning}},
-		{name: "paused", stored: []*v1.Application{front}, updated: routed(conflict, func(a *v1.Application) { a.Spec.Paused = new(true) }), old: routed(conflict), want: []string{warning}},
-		{name: "a label", stored: []*v1.Application{front}, updated: routed(conflict, func(a *v1.Application) { a.Labels = map[string]string{"team": "a"} }), old: routed(conflict), want: []string{warning}},
+		{name: "another image", stored: []*v1.Application{front}, updated: routed(conflict, image("web:2")), old: routed(conflict), want: []string{keptConflict}},
+		{name: "paused", stored: []*v1.Application{front}, updated: routed(conflict, func(a *v1.Application) { a.Spec.Paused = new(true) }), old: routed(conflict), want: []string{keptConflict}},
+		{name: "a label", stored: []*v1.Application{front}, updated: routed(conflict, func(a *v1.Application) { a.Labels = map[string]string{"team": "a"} }), old: routed(conflict), want: []string{keptConflict}},
 		{name: "another host name", stored: []*v1.Application{front}, updated: routed(conflict, withRoute("api.example.com")), old: routed(conflict)},
 		{name: "the other one is gone", updated: routed(conflict, image("web:2")), old: routed(conflict)},
 		{name: "stalled by something else", stored: []*v1.Application{front}, updated: routed(image("web:2")), old: routed(stalled(metav1.ConditionTrue, v1.ReasonInvalid))},
@@ -59,5 +60,17 @@ func TestKeptConflict(t *testing.T) {
 				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
 			}
 		})
+	}
+}
+
+// TestScaleBesideConflict: kubectl scale says so too.
+func TestScaleBesideConflict(t *testing.T) {
+	front := application(func(a *v1.Application) { a.Namespace, a.Name = "other", "front"; withRoute("web.example.com")(a) })
+	web := application(withRoute("web.example.com"))
+	web.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonRouteConflict}}
+	classes := &inClasses{applications: []*v1.Application{web}, change: func(config *Config) { config.Routes = &cluster{stored: []*v1.Application{front, web}} }}
+	response := ask(t, classes.handler(t), ValidateScalePath, scaleReview(t, 1, 2))
+	if diff := cmp.Diff([]string{keptConflict}, response.Warnings); diff != "" || !response.Allowed {
+		t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
 	}
 }
