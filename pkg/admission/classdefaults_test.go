@@ -4,10 +4,12 @@
 package admission
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -83,6 +85,9 @@ func TestDroppedDefaults(t *testing.T) {
 		grace       = `terminationGracePeriodSeconds: the default 10 of ApplicationClass "standard" is not taken, because a lifecycle hook of yours sleeps for 11 s: set a period, or it is 30`
 		recreate    = `strategy.type: the default Recreate of ApplicationClass "recreate" is not taken, because you set rollingUpdate: remove rollingUpdate, or the pods are replaced step by step`
 		unavailable = `strategy.rollingUpdate.maxUnavailable: the default 0% of ApplicationClass "standard" is not taken, because your maxSurge is 0 too: set it to more than 0, or it is 25%`
+		httpRoute   = `routes[public].type: the default HTTPRoute of ApplicationClass "gateway" is not taken, because 17 hostnames are more than the 16 of an HTTPRoute: split the route, or it becomes an Ingress`
+		specific    = `routes[public].type: the default HTTPRoute of ApplicationClass "gateway" is not taken, because no HTTPRoute has your pathType ImplementationSpecific: use another one, or the route becomes an Ingress`
+		parent      = `routes[public].parentRefs: the default shared of ApplicationClass "parent" is not taken, because 17 hostnames are more than the 16 of an HTTPRoute: split the route, or it becomes an Ingress`
 		surge       = `strategy.rollingUpdate.maxSurge: the default 0 of ApplicationClass "surgeless" is not taken, because your maxUnavailable is 0 too: set it to more than 0, or it is 25%`
 	)
 	with := func(text string, changes ...func(*v1.Application)) *v1.Application {
@@ -106,8 +111,21 @@ func TestDroppedDefaults(t *testing.T) {
 	classes := &inClasses{classes: []*v1.ApplicationClass{
 		classOf("standard", true, `{progressDeadlineSeconds: 120, terminationGracePeriodSeconds: 10, strategy: {rollingUpdate: {maxUnavailable: 0%, maxSurge: 1}}}`),
 		classOf("recreate", false, `strategy: {type: Recreate}`),
+		classOf("gateway", false, `routes: {type: HTTPRoute, parentRefs: [{name: shared}]}`),
+		classOf("parent", false, `routes: {parentRefs: [{name: shared}]}`),
 		classOf("surgeless", false, `strategy: {rollingUpdate: {maxSurge: 0}}`),
 	}}
+	many := func(n int) func(*v1.Application) {
+		var hostnames []string
+		for i := range n {
+			hostnames = append(hostnames, fmt.Sprintf("h%d.example.com", i))
+		}
+		return withRoute(hostnames...)
+	}
+	specificPath := func(a *v1.Application) {
+		a.Spec.Routes[0].Paths = []v1.RoutePath{{PathType: networkingv1.PathTypeImplementationSpecific}}
+	}
+	ingress := func(a *v1.Application) { a.Spec.Routes[0].Type = v1.RouteIngress }
 	const sleeping = `lifecycle: {preStop: {sleep: {seconds: 11}}}`
 	for _, test := range []struct {
 		name         string
@@ -124,6 +142,11 @@ func TestDroppedDefaults(t *testing.T) {
 		{name: "its own strategy", updated: with(`strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}`, inClass("recreate"))},
 		{name: "nothing may be unavailable", updated: with(`strategy: {rollingUpdate: {maxSurge: 0}}`), want: []string{unavailable}},
 		{name: "nothing may surge", updated: with(`strategy: {rollingUpdate: {maxUnavailable: 0}}`, inClass("surgeless")), want: []string{surge}},
+		{name: "more host names than an HTTPRoute has", updated: with("", inClass("gateway"), many(17)), want: []string{httpRoute}},
+		{name: "more host names than a Gateway's route has", updated: with("", inClass("parent"), many(17)), want: []string{parent}},
+		{name: "as many as it has", updated: with("", inClass("gateway"), many(16))},
+		{name: "a path of an Ingress", updated: with("", inClass("gateway"), many(1), specificPath), want: []string{specific}},
+		{name: "its own type", updated: with("", inClass("gateway"), many(17), ingress)},
 		{name: "as before", updated: with(sleeping, image("web:2")), old: with(sleeping)},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,8 +11,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
-// DroppedField is a default for the rollout or the end of the pods that Merge does not take, because of another field of the spec. For
-// those of resources, see DroppedResources.
+// DroppedField is a default that Merge does not take, because of another field of the spec. For those of resources, see DroppedResources.
 type DroppedField struct {
 	// Field is the path in the spec, and Default its value in the class.
 	Field, Default string
@@ -37,6 +36,36 @@ func DroppedFields(spec *v1.ApplicationSpec, defaults *v1.ApplicationDefaults) [
 			"terminationGracePeriodSeconds", fmt.Sprint(*defaults.TerminationGracePeriodSeconds),
 			fmt.Sprintf("a lifecycle hook of yours sleeps for %d s", longestSleep(spec)), "set a period, or it is 30",
 		})
+	}
+	return append(dropped, droppedRoutes(spec.Routes, defaults.Routes)...)
+}
+
+// droppedRoutes returns what would make HTTPRoutes of routes that say nothing of their type, and have what only an Ingress can have.
+func droppedRoutes(routes []v1.Route, defaults *v1.RouteDefaults) []DroppedField {
+	if defaults == nil {
+		return nil
+	}
+	field, value := "type", string(defaults.Type)
+	switch {
+	case defaults.Type == v1.RouteHTTPRoute:
+	case len(defaults.ParentRefs) > 0 && defaults.Type != v1.RouteIngress:
+		field, value = "parentRefs", defaults.ParentRefs[0].Name
+	default:
+		return nil
+	}
+	var dropped []DroppedField
+	for _, route := range routes {
+		open := (route.Type == "" || route.Type == v1.RouteAuto) && len(route.ParentRefs) == 0
+		path := "routes[" + route.Name + "]." + field
+		switch n := len(route.Hostnames); {
+		case !open:
+		case route.NeedsIngress():
+			dropped = append(dropped, DroppedField{path, value, "no HTTPRoute has your pathType ImplementationSpecific", "use another one, or the route becomes an Ingress"})
+		case n > v1.MaxHTTPRouteHostnames:
+			dropped = append(dropped, DroppedField{
+				path, value, fmt.Sprintf("%d hostnames are more than the %d of an HTTPRoute", n, v1.MaxHTTPRouteHostnames), "split the route, or it becomes an Ingress",
+			})
+		}
 	}
 	return dropped
 }
