@@ -23,12 +23,12 @@ func blockedDrains(f facts) []Finding {
 	if status.ObservedGeneration != budget.Generation || status.DisruptionsAllowed > 0 || status.ExpectedPods == 0 || int64(status.ExpectedPods) >= needed {
 		return nil
 	}
-	pods := "the only pod"
+	what := "The disruption budget keeps the only pod, so its node cannot be drained."
 	if status.ExpectedPods > 1 {
-		pods = fmt.Sprintf("all %d pods", status.ExpectedPods)
+		what = fmt.Sprintf("The disruption budget keeps all %d pods, so no node that runs one can be drained.", status.ExpectedPods)
 	}
 	return []Finding{{
-		Reason: "DrainsBlocked", What: "The disruption budget keeps " + pods + ", so no node that runs one can be drained.",
+		Reason: "DrainsBlocked", What: what,
 		Evidence: []Evidence{{
 			Object: child.PodDisruptionBudget.Kind + "/" + budget.Name, Field: "status.disruptionsAllowed",
 			Message: fmt.Sprintf("0, while minAvailable is %s", budget.Spec.MinAvailable),

@@ -17,12 +17,12 @@ import (
 // TestBlockedDrains: a budget that keeps all pods of an open number is worth knowing, and is no other client's fault.
 func TestBlockedDrains(t *testing.T) {
 	const (
-		only = "The disruption budget keeps the only pod, so no node that runs one can be drained.\n" +
+		only = "The disruption budget keeps the only pod, so its node cannot be drained.\n" +
 			"   - PodDisruptionBudget/cart status.disruptionsAllowed: 0, while minAvailable is 1\n" +
 			"   → Run at least 2 pods: set spec.replicas, or the minimum of the autoscaler that scales the Deployment.\n" +
 			"   → Or remove spec.disruptionBudget: the default fits any number of pods.\n"
 		both = "The disruption budget keeps all 2 pods, so no node that runs one can be drained.\n"
-		any  = "can be drained"
+		any  = "disruption budget keeps"
 	)
 	for _, test := range []struct {
 		name          string

@@ -17,11 +17,11 @@ func (f facts) stopFirst() []string {
 	if deployment == nil || !child.OwnedBy(deployment, f.app) || deployment.Status.Replicas <= deployment.Status.UpdatedReplicas || mayStop(deployment) {
 		return nil
 	}
-	outage := ""
+	first := "Or let the rollout first stop an old pod that has the place"
 	if deployment.Spec.Replicas == nil || *deployment.Spec.Replicas == 1 {
-		outage = ", although no pod serves then until the new one does"
+		first += ", although none serves then until the new one does"
 	}
-	return []string{"Or let the rollout stop an old pod first" + outage + ": set maxSurge 0 and maxUnavailable 1 in spec.strategy.rollingUpdate."}
+	return []string{first + ": set maxSurge 0 and maxUnavailable 1 in spec.strategy.rollingUpdate."}
 }
 
 // mayStop reports whether a rollout of the Deployment may stop an old pod before a new one serves.

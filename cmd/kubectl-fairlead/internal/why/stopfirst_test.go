@@ -19,9 +19,9 @@ func TestStopFirst(t *testing.T) {
 	const (
 		affinity = "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules."
 		ports    = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
-		several  = "   → Or let the rollout stop an old pod first: set maxSurge 0 and maxUnavailable 1 in spec.strategy.rollingUpdate.\n"
-		only     = "   → Or let the rollout stop an old pod first, although no pod serves then until the new one does: set maxSurge 0 and maxUnavailable 1 in spec.strategy.rollingUpdate.\n"
-		any      = "stop an old pod first"
+		several  = "   → Or let the rollout first stop an old pod that has the place: set maxSurge 0 and maxUnavailable 1 in spec.strategy.rollingUpdate.\n"
+		only     = "   → Or let the rollout first stop an old pod that has the place, although none serves then until the new one does: set maxSurge 0 and maxUnavailable 1 in spec.strategy.rollingUpdate.\n"
+		any      = "stop an old pod"
 		size     = "If it is the size"
 	)
 	rolling := func(surge, unavailable string) *appsv1.RollingUpdateDeployment {
