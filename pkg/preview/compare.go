@@ -46,6 +46,9 @@ type Pods struct {
 	// Replaced means that every pod is replaced, because of these fields of the pod template. Compare leaves the fields of Held out.
 	Replaced bool     `json:"replaced"`
 	Because  []Change `json:"because,omitempty"`
+	// Contents are the ConfigMaps and Secrets whose content has changed since the pods started; of several of one kind, one or more has.
+	// Compare leaves them out, since it reads none.
+	Contents []string `json:"contents,omitempty"`
 	// Kept is the number of pods that stay nevertheless, because they have the template already: of a rollout that another
 	// change interrupted. Compare leaves it 0, since a snapshot does not have it. -1 means that it is not known.
 	Kept int32 `json:"kept,omitempty"`

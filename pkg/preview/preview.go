@@ -11,6 +11,7 @@ package preview
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -116,15 +117,22 @@ func history(live child.Snapshot) []*appsv1.ControllerRevision {
 // referenceHashes returns the hashes of the live pods, for kinds to which the pods would still refer.
 func referenceHashes(application *v1.Application, deployment *appsv1.Deployment) render.ReferenceHashes {
 	var hashes render.ReferenceHashes
-	for _, r := range reference.FromSpec(&application.Spec) {
-		switch {
-		case r.Kind == reference.Secret:
-			hashes.Secrets = liveHash(application, deployment, v1.AnnotationSecretsHash, v1.AnnotationSecretsVersions)
-		case application.Spec.Config == nil || r.Name != render.ConfigMapName(application):
-			hashes.ConfigMaps = liveHash(application, deployment, v1.AnnotationConfigMapsHash, v1.AnnotationConfigMapsVersions)
-		}
+	if len(Followed(application, reference.ConfigMap)) > 0 {
+		hashes.ConfigMaps = liveHash(application, deployment, v1.AnnotationConfigMapsHash, v1.AnnotationConfigMapsVersions)
+	}
+	if len(Followed(application, reference.Secret)) > 0 {
+		hashes.Secrets = liveHash(application, deployment, v1.AnnotationSecretsHash, v1.AnnotationSecretsVersions)
 	}
 	return hashes
+}
+
+// Followed returns the references of one kind whose content has a hash. It omits the Application's own ConfigMap, whose hash is rendered
+// from the spec.
+func Followed(application *v1.Application, kind reference.Kind) []reference.Reference {
+	return slices.DeleteFunc(reference.FromSpec(&application.Spec), func(r reference.Reference) bool {
+		isOwn := r.Kind == reference.ConfigMap && application.Spec.Config != nil && r.Name == render.ConfigMapName(application)
+		return r.Kind != kind || isOwn
+	})
 }
 
 func liveHash(application *v1.Application, deployment *appsv1.Deployment, hash, versions string) render.ReferenceHash {

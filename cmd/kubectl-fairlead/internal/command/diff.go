@@ -82,6 +82,8 @@ type shownDifference struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	preview.Difference
+	// Unknown is what only the controller can find out.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // printDifferences compares each Application of the files. One that cannot be compared does not stop the others.
@@ -119,7 +121,7 @@ func (t *tool) printDifferences(ctx context.Context, from platform, before []str
 			continue
 		}
 		differs = differs || !d.Empty()
-		shown = append(shown, shownDifference{application.Namespace, application.Name, d})
+		shown = append(shown, shownDifference{Namespace: application.Namespace, Name: application.Name, Difference: d, Unknown: about.unknown})
 		if out.machine() {
 			continue
 		}
@@ -217,8 +219,18 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 			return d, about, err
 		}
 		about.missing, about.refused = missingConfig(live, application), routeConflict(live, application)
-		about.unknown = strings.TrimSpace(followsConfig(live, application))
 	}
+	if d, err = t.compareLive(ctx, clients, from, checker, live, application); err == nil && live != nil {
+		about.unknown, err = t.followContents(ctx, clients, live, application, &d)
+		about.unknown = strings.TrimSpace(about.unknown)
+	}
+	return d, about, err
+}
+
+// compareLive computes what an Application would change in the cluster. live is nil if there is none yet.
+func (t *tool) compareLive(
+	ctx context.Context, clients *cluster.Clients, from platform, checker *manifest.Checker, live, application *v1.Application,
+) (preview.Difference, error) {
 	asksCluster := len(from.classFiles) == 0 && !from.ownFacts
 	if asksCluster {
 		d, served, err := t.served(ctx, live, application)
@@ -226,7 +238,7 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 			err = accepted(ctx, clients, live, application)
 		}
 		if served || err != nil {
-			return d, about, err
+			return d, err
 		}
 	}
 	around := live
@@ -235,16 +247,17 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 	}
 	platform, err := from.platformOf(ctx, t, classedAs(around, application), checker)
 	if err != nil {
-		return d, about, err
+		return preview.Difference{}, err
 	}
 	loaded, err := clients.Load(ctx, around)
 	if err != nil {
-		return d, about, err
+		return preview.Difference{}, err
 	}
-	if d, err = t.liveDifference(live, application, loaded, platform); err == nil && asksCluster {
+	d, err := t.liveDifference(live, application, loaded, platform)
+	if err == nil && asksCluster {
 		err = accepted(ctx, clients, live, application)
 	}
-	return d, about, err
+	return d, err
 }
 
 // liveDifference is the difference beside what runs.

@@ -46,8 +46,12 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	}
 	platform, err := e.platform(ctx, application)
 	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
-		if d, served, err := e.tool.served(ctx, application, edited); served || err != nil {
-			return effectOf(d), err
+		d, served, err := e.tool.served(ctx, application, edited)
+		if err != nil {
+			return effect{}, err
+		}
+		if served {
+			return e.withContents(ctx, clients, application, edited, d)
 		}
 	}
 	if err != nil {
@@ -91,20 +95,18 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if waits := missingConfig(application, edited); waits != "" && difference.StartsPods(d) {
 		return effect{summary: difference.Deferred(d, waits)}, nil
 	}
-	known := effectOf(d)
-	known.summary += followsConfig(application, edited)
-	return known, nil
+	return e.withContents(ctx, clients, application, edited, d)
 }
 
-// followsConfig is the part of an effect that nothing but the controller knows: it compares the content of ConfigMaps and Secrets again from
-// this edit on.
-func followsConfig(application, edited *v1.Application) string {
-	begins := enforced(edited) && reference.RollsOut(&edited.Spec) && (!enforced(application) || !reference.RollsOut(&application.Spec))
-	isPaused := edited.Spec.Paused != nil && *edited.Spec.Paused
-	if !begins || isPaused || len(reference.FromSpec(&edited.Spec)) == 0 {
-		return ""
+// withContents is the effect of the difference and of ConfigMaps and Secrets that have changed meanwhile.
+func (e *editing) withContents(ctx context.Context, clients *cluster.Clients, application, edited *v1.Application, d preview.Difference) (effect, error) {
+	unknown, err := e.tool.followContents(ctx, clients, application, edited, &d)
+	if err != nil {
+		return effect{}, err
 	}
-	return " If a ConfigMap or Secret that the pods use has changed meanwhile, all pods are replaced."
+	known := effectOf(d)
+	known.summary += unknown
+	return known, nil
 }
 
 // missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the references and

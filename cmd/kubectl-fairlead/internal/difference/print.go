@@ -14,8 +14,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/reference"
 	"fairlead.dev/fairlead/pkg/text"
 )
 
@@ -128,13 +130,33 @@ func isForeign(d preview.Difference) bool {
 func because(pods preview.Pods) string {
 	fields := make([]string, 0, len(pods.Because))
 	for _, change := range pods.Because {
-		fields = append(fields, strings.TrimPrefix(pathOf(change), ".spec.template.spec."))
+		fields = append(fields, cmp.Or(content(pods, change), strings.TrimPrefix(pathOf(change), ".spec.template.spec.")))
 	}
 	const most = 3
 	if len(fields) > most {
 		fields = append(fields[:most], fmt.Sprintf("%d more", len(fields)-most))
 	}
 	return strings.Join(fields, ", ")
+}
+
+// content names the ConfigMaps or Secrets if their hash is what changes; "" if they are not known, or it is another field.
+func content(pods preview.Pods, change preview.Change) string {
+	kind := reference.ConfigMap
+	if strings.HasSuffix(change.Path, "["+v1.AnnotationSecretsHash+"]") {
+		kind = reference.Secret
+	} else if !strings.HasSuffix(change.Path, "["+v1.AnnotationConfigMapsHash+"]") {
+		return ""
+	}
+	var names []string
+	for _, one := range pods.Contents {
+		if name, found := strings.CutPrefix(one, string(kind)+" "); found {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the changed content of %s %s", kind, strings.Join(names, " or "))
 }
 
 // scaled says that the number of pods changes beside what is said of those that run.

@@ -47,7 +47,14 @@ func TestPrint(t *testing.T) {
 // A sentence says whether pods are replaced, and why an object is not adopted.
 func TestSentence(t *testing.T) {
 	image := []preview.Change{{Path: ".spec.template.spec.containers[web].image", Before: "example.com/web:2", After: "example.com/web:1"}}
+	const annotations = ".spec.template.metadata.annotations"
+	content := []preview.Change{
+		{Path: annotations + "[apps.fairlead.dev/configmaps-hash]", Before: "1", After: "2"}, {Path: annotations + "[apps.fairlead.dev/secrets-hash]", Before: "1", After: "2"},
+	}
 	for want, d := range map[string]preview.Difference{
+		"All 2 pods are replaced, because of the changed content of ConfigMap a or b, the changed content of Secret c.": {
+			Pods: preview.Pods{Live: 2, Replaced: true, Because: content, Contents: []string{"ConfigMap a", "ConfigMap b", "Secret c"}},
+		},
 		"All 2 pods are replaced, because a paused rollout goes on.": {Pods: preview.Pods{Live: 2, Held: 2}},
 		"All 2 pods are replaced, because of containers[web].image: a paused rollout goes on.": {
 			Pods: preview.Pods{Live: 2, Held: 2, Because: image},
