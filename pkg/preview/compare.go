@@ -57,7 +57,8 @@ type Pods struct {
 	// Started is the number of pods that are started because a paused rollout goes on: the Deployment has had none so far.
 	Started int32 `json:"started,omitempty"`
 	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides. If After is
-	// set, Before of an Application that left it open, or was not carried out, is what the Deployment asks for.
+	// set, Before of an Application that left it open, or was not carried out, is what the Deployment asks for. A new autoscaler does
+	// not wake a Deployment at 0: the controller does, and After is the number with which the autoscaler then starts.
 	Live int32 `json:"live"`
 	// LiveUnknown means that nobody read the Deployment, so Live is 0. Compare leaves it false, since a snapshot does not say so.
 	LiveUnknown bool   `json:"liveUnknown,omitempty"`
@@ -275,6 +276,9 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 	if live.Application != nil {
 		if deployment := ownedDeployment(live); deployment != nil {
 			pods.Live = deployment.Status.Replicas
+			if pods.After == nil && render.LiveReplicas(live) == 0 && createsAutoscaler(children) {
+				pods.Before, pods.After = new(int32(0)), new(plan.InitialReplicas(after.Application))
+			}
 			if pods.After == nil {
 				pods.Asked = deployment.Spec.Replicas
 			} else if pods.Before == nil || before.notCarriedOut {
@@ -303,4 +307,8 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 		}
 	}
 	return pods
+}
+
+func createsAutoscaler(children []Child) bool {
+	return slices.ContainsFunc(children, func(c Child) bool { return c.Kind == child.HorizontalPodAutoscaler.Kind && c.Action == Create })
 }

@@ -46,7 +46,7 @@ func Print(to *screen.Screen, name string, d preview.Difference, missing string)
 			to.Hanging("    ", c.Reason)
 		}
 		for _, change := range c.Changes {
-			to.Hanging("    ", Describe(change))
+			to.Hanging("    ", describeIn(d, c, change))
 		}
 	}
 }
@@ -105,8 +105,10 @@ func Headline(d preview.Difference) string {
 		if *pods.After == 1 {
 			said = "1 pod is asked for."
 		}
+	case staysAt(pods):
+		said = fmt.Sprintf("no pod is replaced; the desired number of pods stays %d, and is left %s.", *pods.Before, leftTo(d))
 	default:
-		said = "no pod is replaced; the number of pods is left to the autoscaler or to you."
+		said = fmt.Sprintf("no pod is replaced; the number of pods is left %s.", leftTo(d))
 	}
 	return said + pinned(pods)
 }

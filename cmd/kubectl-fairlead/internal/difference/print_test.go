@@ -93,7 +93,13 @@ func TestSentence(t *testing.T) {
 			Pods: preview.Pods{Live: 2, Replaced: true, Because: image, Before: new(int32(2)), After: new(int32(5))},
 		},
 		"No pod is replaced; the desired number of pods goes from 3 to 0.": {Pods: preview.Pods{Live: 3, Replaced: true, Because: image, Before: new(int32(3)), After: new(int32(0))}},
-		"No pod is replaced, because none is asked for.":                   {Pods: preview.Pods{Replaced: true, Because: image, Before: new(int32(0)), After: new(int32(0))}},
+		"No pod is replaced; the desired number of pods stays 0, and is left to the autoscaler or to you.": {
+			Pods: preview.Pods{Before: new(int32(0)), Asked: new(int32(0))},
+		},
+		"No pod is replaced; the number of pods is left to the autoscaler.": {
+			Children: []preview.Child{{Kind: "HorizontalPodAutoscaler", Name: "web", Action: preview.Create}}, Pods: preview.Pods{Before: new(int32(7)), Asked: new(int32(3))},
+		},
+		"No pod is replaced, because none is asked for.": {Pods: preview.Pods{Replaced: true, Because: image, Before: new(int32(0)), After: new(int32(0))}},
 		"No pod is replaced, because none is asked for. The pods stay at revision 2 until you remove spec.rollback.toRevision.": {
 			Pods: preview.Pods{Replaced: true, Because: image, Asked: new(int32(0)), Pinned: 2},
 		},
