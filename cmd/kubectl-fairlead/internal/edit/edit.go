@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/render"
 )
 
 // Edit changes an Application, which is a copy, and says what it changes. The error says why it makes no sense.
@@ -138,9 +139,10 @@ func checkRolledBack(application *v1.Application) error {
 // Scale sets the number of pods. current, if it is not negative, is the number that the user expects.
 func Scale(replicas, current int32) Edit {
 	return func(application *v1.Application) (string, error) {
-		if autoscaling := application.Spec.Autoscaling; autoscaling != nil && autoscaling.MinReplicas != nil && *autoscaling.MinReplicas == autoscaling.MaxReplicas {
-			return "", fmt.Errorf("spec.autoscaling sets the number of pods to %d: change its minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
-		} else if autoscaling != nil {
+		if autoscaling := application.Spec.Autoscaling; autoscaling != nil {
+			if fixed := render.FixedReplicas(application); fixed != nil {
+				return "", fmt.Errorf("spec.autoscaling sets the number of pods to %d: change its minReplicas and maxReplicas instead", *fixed)
+			}
 			return "", fmt.Errorf("an autoscaler decides the number of pods, up to %d: change spec.autoscaling.minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
 		}
 		was := application.Status.DesiredReplicas

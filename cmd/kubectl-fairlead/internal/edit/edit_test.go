@@ -68,6 +68,10 @@ func TestEdits(t *testing.T) {
 			given: func(a *v1.Application) { scaled(a); a.Spec.Autoscaling.MinReplicas = new(int32(9)) }, edit: edit.Scale(5, -1),
 			fail: "spec.autoscaling sets the number of pods to 9: change its minReplicas and maxReplicas instead",
 		},
+		"scale what the default minimum fixes": {
+			given: func(a *v1.Application) { scaled(a); a.Spec.Autoscaling.MaxReplicas = 1 }, edit: edit.Scale(5, -1),
+			fail: "spec.autoscaling sets the number of pods to 1: change its minReplicas and maxReplicas instead",
+		},
 		"scale autoscaled": {given: scaled, edit: edit.Scale(5, -1), fail: "an autoscaler decides the number of pods, up to 9: change spec.autoscaling.minReplicas and maxReplicas instead"},
 		"image":            {edit: edit.SetImages(edit.Image{Image: "web:2"}), what: "image of container web: web:1 → web:2", patch: `{` + precondition + `,"spec":{"image":"web:2"}}`},
 		"image of sidecar": {edit: edit.SetImages(edit.Image{Container: "proxy", Image: "proxy:2"}), what: "image of container proxy: proxy:1 → proxy:2", patch: `{` + precondition + `,"spec":{"sidecars":[{"image":"proxy:2","name":"proxy","resources":{}}]}}`},
