@@ -20,14 +20,18 @@ func TestEditsBesideARouteConflict(t *testing.T) {
 
 	const refused = "such a spec is not carried out (RouteConflict): spec.routes[0].hostnames[0]: Invalid value: \"a.example.com\": belongs to Application "
 	p.want(0, []string{"restart", "second", "--dry-run=client"}, "No pod is replaced, because "+refused)
-	diff := func(host string) string {
+	diff := func(host string, output ...string) string {
 		return p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: second}, spec: {image: 'example.com/web:2'"+
-			ports+strings.ReplaceAll(routes, "%", host)+"}}"), "diff", "-f", "-").stdout
+			ports+strings.ReplaceAll(routes, "%", host)+"}}"), append([]string{"diff", "-f", "-"}, output...)...).stdout
 	}
-	if got := diff("a"); !strings.HasPrefix(got, p.namespace+"/second: "+refused) {
-		t.Errorf("diff says\n%s\nwant %q", got, refused)
+	said, want := diff("a"), p.namespace+"/second: no child changes and no pod is replaced. S"+refused[1:]
+	if !strings.HasPrefix(said, want) || !strings.Contains(said, "\nOnce that is solved: ") {
+		t.Errorf("diff says\n%s\nwant %q", said, want)
 	}
-	if got := diff("b"); strings.Contains(got, refused) {
+	if got := diff("a", "-o", "json"); !strings.Contains(got, `"reason": "RouteConflict"`) || !strings.Contains(got, `"message": "spec.routes[0].hostnames[0]: `) {
+		t.Errorf("diff as JSON says\n%s\nwant the refusal", got)
+	}
+	if got := diff("b") + diff("b", "-o", "json"); strings.Contains(got, refused) || strings.Contains(got, "RouteConflict") {
 		t.Errorf("diff with a free host name says\n%s", got)
 	}
 }

@@ -82,8 +82,30 @@ type shownDifference struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	preview.Difference
+	// Refused is why nothing of that is carried out before another Application gives its routes up. Waits is the ConfigMap or Secret for which
+	// new pods wait.
+	Refused *notCarriedOut `json:"refused,omitempty"`
+	Waits   string         `json:"waits,omitempty"`
 	// Unknown is what only the controller can find out.
 	Unknown string `json:"unknown,omitempty"`
+}
+
+// notCarriedOut is why a spec is not carried out: the reason of the condition Ready, and its message.
+type notCarriedOut struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// show is the difference for programs.
+func (about compared) show(of filed, d preview.Difference) shownDifference {
+	shown := shownDifference{Namespace: of.Namespace, Name: of.Name, Difference: d, Unknown: about.unknown}
+	if about.refused != "" {
+		shown.Refused = &notCarriedOut{v1.ReasonRouteConflict, about.refused}
+	}
+	if difference.StartsPods(d) {
+		shown.Waits = about.missing
+	}
+	return shown
 }
 
 // printDifferences compares each Application of the files. One that cannot be compared does not stop the others.
@@ -121,7 +143,7 @@ func (t *tool) printDifferences(ctx context.Context, from platform, before []str
 			continue
 		}
 		differs = differs || !d.Empty()
-		shown = append(shown, shownDifference{Namespace: application.Namespace, Name: application.Name, Difference: d, Unknown: about.unknown})
+		shown = append(shown, about.show(application, d))
 		if out.machine() {
 			continue
 		}
@@ -129,13 +151,10 @@ func (t *tool) printDifferences(ctx context.Context, from platform, before []str
 			t.screen().Blank()
 		}
 		afterBlock = !d.Empty()
-		if about.refused != "" {
-			t.screen().Line(application.String() + ": such a spec is not carried out (RouteConflict): " + about.refused)
-		}
 		if about.deleting {
 			t.screen().Line(application.String() + ": nothing changes. " + isDeleting)
 		} else {
-			difference.Print(t.screen(), application.String(), d, about.missing)
+			difference.Print(t.screen(), application.String(), d, about.missing, about.refused)
 			if about.unknown != "" {
 				t.screen().Hanging("    ", about.unknown)
 			}

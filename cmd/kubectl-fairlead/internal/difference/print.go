@@ -22,13 +22,21 @@ import (
 )
 
 // Print writes the difference: first what becomes of the pods, then each child. missing is the ConfigMap or Secret for which new pods wait,
-// if they do.
-func Print(to *screen.Screen, name string, d preview.Difference, missing string) {
-	if d.Empty() {
+// if they do. refused is why another Application's routes keep the spec from being carried out, if they do.
+func Print(to *screen.Screen, name string, d preview.Difference, missing, refused string) {
+	switch {
+	case d.Empty() && refused != "":
+		to.Line(name + ": nothing changes. " + NotCarriedOut(refused))
+		return
+	case d.Empty():
 		to.Line(name + ": nothing changes." + halted(d.Pods) + pinned(d.Pods))
 		return
+	case refused != "" && d.Pods.Stopped == "":
+		to.Line(to.Paint(screen.Bold, name+": ") + "no child changes and no pod is replaced. " + NotCarriedOut(refused))
+		to.Line("Once that is solved: " + deferred(d, missing, Headline))
+	default:
+		to.Line(to.Paint(screen.Bold, name+": ") + deferred(d, missing, Headline))
 	}
-	to.Line(to.Paint(screen.Bold, name+": ") + deferred(d, missing, Headline))
 	for _, c := range d.Children {
 		to.Blank()
 		mark, color := "~", screen.Yellow
@@ -49,6 +57,11 @@ func Print(to *screen.Screen, name string, d preview.Difference, missing string)
 			to.Hanging("    ", describeIn(d, c, change))
 		}
 	}
+}
+
+// NotCarriedOut says why another Application's routes keep a spec from being carried out.
+func NotCarriedOut(refused string) string {
+	return "Such a spec is not carried out (" + v1.ReasonRouteConflict + "): " + refused
 }
 
 // Headline says what becomes of the pods.

@@ -39,7 +39,7 @@ func TestPrint(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden.Screens(t, name, func(to *screen.Screen) { difference.Print(to, "shop/web", d, "") })
+			golden.Screens(t, name, func(to *screen.Screen) { difference.Print(to, "shop/web", d, "", "") })
 		})
 	}
 }
@@ -185,4 +185,17 @@ func TestDescribeWhole(t *testing.T) {
 	if got, want := difference.DescribeWhole(preview.Change{Path: ".spec.args", After: script}), ".spec.args: added \""+script+"\""; got != want {
 		t.Errorf("it says\n%s\nwant\n%s", got, want)
 	}
+}
+
+// TestPrintRefused: what waits for another Application to give a route up is not promised.
+func TestPrintRefused(t *testing.T) {
+	image := preview.Change{Path: ".spec.template.spec.containers[web].image", Before: "web:1", After: "web:2"}
+	d := preview.Difference{
+		Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Update, Changes: []preview.Change{image}}},
+		Pods:     preview.Pods{Live: 2, Replaced: true, Because: []preview.Change{image}},
+	}
+	golden.Screens(t, "refused", func(to *screen.Screen) {
+		difference.Print(to, "shop/web", d, "", `spec.routes[0].hostnames[0]: "a.example.com" belongs to Application shop/first`)
+		difference.Print(to, "shop/api", preview.Difference{}, "", `spec.routes[0].hostnames[0]: "a.example.com" belongs to Application shop/first`)
+	})
 }
