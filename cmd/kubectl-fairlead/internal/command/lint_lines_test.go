@@ -83,6 +83,15 @@ func TestLintNamesTheLine(t *testing.T) {
 			"  command: &words [web]\n---\n" + object + "  paused: &no false\n  args: *words\n",
 			"-:14: unknown anchor 'words' referenced (syntax)",
 		},
+		"a number that no unit can follow": {
+			"  resources: {requests: {memory: 1.5e-1}}\n",
+			"-:6: spec.resources.requests[memory]: Invalid value: must be a whole number of bytes, not 1.5e-1: write a unit behind it, as in 0.15Gi (schema)\n",
+		},
+		"a list whose items share an anchor": {
+			"---\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  data: &d {a: b}\n- apiVersion: apps.fairlead.dev/v1\n  kind: Application\n" +
+				"  metadata: {name: b}\n  spec:\n    image: a\n    nodeSelector: *d\n    replica: 1\n",
+			"-:18: spec.replica: Forbidden: unknown field: did you mean replicas",
+		},
 		"an infinite number": {
 			"  replicas: .inf\n",
 			"-:6: JSON has no such number as .inf: write another one; if it is text, put it in quotes (syntax)",

@@ -29,6 +29,7 @@ var kubernetesWords = map[string][]string{
 	"domain":                       {"hostnames", "spec.routes[].hostnames"},
 	"entryPoint":                   {"command"},
 	"entrypoint":                   {"command"},
+	"enviroment":                   {"env"},
 	"environment":                  {"env"},
 	"files":                        {"data"},
 	"forceHttps":                   {"redirect", "tls.redirect"},
@@ -85,6 +86,8 @@ var kubernetesWords = map[string][]string{
 	"volume":                       {"mounts"},
 	"volumeMounts":                 {"mounts"},
 	"volumes":                      {"mounts"},
+	"workdir":                      {"workingDir"},
+	"workingDirectory":             {"workingDir"},
 }
 
 // Hints that more than one field has.
@@ -110,6 +113,7 @@ const (
 	tlsSet         = "remove it: TLS is enabled where it is set, even if empty, as in tls: {}"
 	namespaces     = "a namespace is selected by the label with its name, as in namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}"
 	defaultClass   = "the annotation " + v1.AnnotationDefaultClass + ": \"true\" makes the class a default"
+	zone           = "set nodeSelector, with the label topology.kubernetes.io/zone, for one zone; to spread the pods over all zones, set topologySpreadConstraints"
 	amounts        = "a class has no maximum of CPU or memory: set requireResourceLimits, and a LimitRange or a ResourceQuota in the namespaces"
 )
 
@@ -141,6 +145,7 @@ var hints = map[string]map[string]string{
 		"spec.env[].valueFrom.secretKeyRef.secret":           "did you mean name?",
 		"spec.env[].valueFrom.secretKeyRef.secretName":       "did you mean name?",
 		"spec.ephemeralContainers":                           "remove it: kubectl debug adds such a container to a running pod",
+		"spec.expose":                                        "did you mean routes, for HTTP from outside of the cluster, service.type or ports?",
 		"spec.hostAliases":                                   notOffered + "; make the DNS resolve the name, or create a Service without a selector, and an EndpointSlice with the address",
 		"spec.hostIPC":                                       "remove it: no pod of an Application uses the IPC namespace of its node",
 		"spec.hostNetwork":                                   "remove it: no pod of an Application uses the host network",
@@ -167,12 +172,14 @@ var hints = map[string]map[string]string{
 		"spec.networkPolicy.podSelector":                     "remove it: a networkPolicy is for the pods of its Application",
 		"spec.networkPolicy.policyTypes":                     "remove it: a networkPolicy allows only what it lists, in both directions",
 		"spec.nodePort":                                      "Kubernetes chooses the node port: did you mean service.type: NodePort?",
+		"spec.path":                                          "did you mean routes[].paths[].path, mounts[].mountPath, or httpGet.path of a probe?",
 		"spec.persistence":                                   claim,
 		"spec.pod":                                           podFields,
 		"spec.podMetadata.name":                              podName,
 		"spec.podMetadata.namespace":                         ofNamespace,
 		"spec.podSpec":                                       podFields,
 		"spec.podTemplate":                                   podFields,
+		"spec.policy":                                        "did you mean reconcilePolicy, deletionPolicy, adoptionPolicy, configChangePolicy or rollback.policy?",
 		"spec.ports[].hostIP":                                hostPort,
 		"spec.ports[].hostPort":                              hostPort,
 		"spec.ports[].nodePort":                              nodePort,
@@ -211,6 +218,12 @@ var hints = map[string]map[string]string{
 		"spec.suspend":                                       "did you mean paused, or reconcilePolicy: Suspend?",
 		"spec.tag":                                           imageTag,
 		"spec.template":                                      podFields,
+		"spec.type":                                          "did you mean service.type or strategy.type?",
+		"spec.url":                                           "its host name belongs in routes[].hostnames, and its path in routes[].paths[].path",
+		"spec.user":                                          "did you mean securityContext.runAsUser or podSecurityContext.runAsUser?",
+		"spec.version":                                       imageTag,
+		"spec.zone":                                          zone,
+		"spec.zones":                                         zone,
 	},
 	kindClass: {
 		"metadata.spec":      besideMetadata,

@@ -263,9 +263,17 @@ func wantNumberOrString(path *field.Path, of *schema.Structural, value any, give
 	case strings.Contains(name, "/"):
 		return "must be a whole number, not " + given
 	case strings.HasSuffix(name, "memory]") || strings.HasSuffix(name, "ephemeral-storage]") || strings.HasPrefix(name, "hugepages-"):
-		return fmt.Sprintf("must be a whole number of bytes, not %s: write a unit behind it, as in %sGi", given, given)
+		return fmt.Sprintf("must be a whole number of bytes, not %s: write a unit behind it, as in %sGi", given, beforeUnit(value, given))
 	}
 	return fmt.Sprintf("%s%s: put it in quotes, %q", want, given, given)
+}
+
+// beforeUnit is a number as the file has it, or else without the exponent, since a unit cannot follow one.
+func beforeUnit(value any, given string) string {
+	if strings.ContainsAny(given, "eE") {
+		return nameKind(value)
+	}
+	return given
 }
 
 // wantString says to put quotes around what YAML takes for something else than a string: 8080, 0.5, true.

@@ -70,7 +70,7 @@ func parse(file string, content []byte) []*Document {
 	}
 }
 
-// documentsOf returns the object of a node, or those of a List.
+// documentsOf returns the object of a node, or those of a List. They are read together: an alias may be of another item.
 func documentsOf(file string, node *yamlv3.Node) []*Document {
 	d := &Document{File: file, node: node}
 	spellNulls(node)
@@ -91,12 +91,18 @@ func documentsOf(file string, node *yamlv3.Node) []*Document {
 	if err := json.Unmarshal(encoded, &d.object); err != nil {
 		return nil // No object: a list or a scalar is nothing of Kubernetes.
 	}
+	return d.objects()
+}
+
+// objects are the document, or the items of a List.
+func (d *Document) objects() []*Document {
 	d.Kind, _ = d.object["kind"].(string)
 	if d.Kind == "List" {
 		var items []*Document
-		if list := child(node, "items"); list != nil {
-			for _, item := range list.Content {
-				items = append(items, documentsOf(file, item)...)
+		objects, _ := d.object["items"].([]any)
+		for i, item := range objects {
+			if object, ok := item.(map[string]any); ok {
+				items = append(items, (&Document{File: d.File, node: original(original(child(d.node, "items")).Content[i]), object: object}).objects()...)
 			}
 		}
 		return items
@@ -104,7 +110,7 @@ func documentsOf(file string, node *yamlv3.Node) []*Document {
 	if !d.isOurs() {
 		return nil
 	}
-	if misread, as := misreadKey(node); misread != nil {
+	if misread, as := misreadKey(d.node); misread != nil {
 		d.node, d.syntax = misread, misreadError(misread, as)
 		return []*Document{d}
 	}
