@@ -66,9 +66,17 @@ func TestAdoptAnnouncesOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	everywhere := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "nodes"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+		Subjects: binding.Subjects,
+	}
+	if _, err := kube.RbacV1().ClusterRoleBindings().Create(t.Context(), everywhere, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+
 	const (
 		left = "  The pods will run as ServiceAccount web of the Application, not as default. spec.imagePullSecrets has the pull Secrets of that account: registry. " +
-			"The pods lose what RoleBinding reader gives to that account: grant it to ServiceAccount web before you release the pods.\n"
+			"The pods lose what RoleBinding reader and ClusterRoleBinding nodes give to that account: grant it to ServiceAccount web before you release the pods.\n"
 		policy = "  Also created, once every pod is replaced: NetworkPolicy web. From then on, it restricts the connections to and from the pods. " +
 			"It comes from class strict, because the Application does not say what it needs: set spec.networkPolicy before you release the pods.\n"
 		account = "  Also created, at the adoption: ServiceAccount web.\n"

@@ -43,12 +43,8 @@ func (a *adopting) leaveDefaultAccount(ctx context.Context, application *v1.Appl
 	if isDraft && err == nil && a.deployment.Spec.Template.Spec.AutomountServiceAccountToken == nil && account.AutomountServiceAccountToken != nil {
 		own.AutomountToken = account.AutomountServiceAccountToken // The pods have a token, or none, as before.
 	}
-	if granted := a.grantedTo(ctx, defaultAccount); len(granted) > 0 {
-		bindings := "RoleBinding " + granted[0] + " gives"
-		if len(granted) > 1 {
-			bindings = "RoleBindings " + strings.Join(granted, ", ") + " give"
-		}
-		said += fmt.Sprintf(" The pods lose what %s to that account: grant it to ServiceAccount %s before you release the pods.", bindings, a.name)
+	if granted := a.grantedTo(ctx, defaultAccount); granted != "" {
+		said += fmt.Sprintf(" The pods lose what %s to that account: grant it to ServiceAccount %s before you release the pods.", granted, a.name)
 	}
 	if said == "" {
 		return ""
@@ -56,18 +52,43 @@ func (a *adopting) leaveDefaultAccount(ctx context.Context, application *v1.Appl
 	return fmt.Sprintf("The pods will run as ServiceAccount %s of the Application, not as %s.%s", a.name, defaultAccount, said)
 }
 
-// grantedTo are the RoleBindings of the namespace that name the ServiceAccount.
-func (a *adopting) grantedTo(ctx context.Context, account string) (names []string) {
-	bindings, err := a.clients.Kube.RbacV1().RoleBindings(a.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil
+// grantedTo says which RoleBindings of the namespace and which ClusterRoleBindings name the ServiceAccount; "" if there is none. What the
+// user may not list is left out.
+func (a *adopting) grantedTo(ctx context.Context, account string) string {
+	names := func(s rbacv1.Subject, namespace string) bool {
+		return s.Kind == rbacv1.ServiceAccountKind && s.Name == account && cmp.Or(s.Namespace, namespace) == a.namespace
 	}
-	for i := range bindings.Items {
-		if slices.ContainsFunc(bindings.Items[i].Subjects, func(s rbacv1.Subject) bool {
-			return s.Kind == rbacv1.ServiceAccountKind && s.Name == account && (s.Namespace == "" || s.Namespace == a.namespace)
-		}) {
-			names = append(names, bindings.Items[i].Name)
+	var inNamespace, inCluster []string
+	if bindings, err := a.clients.Kube.RbacV1().RoleBindings(a.namespace).List(ctx, metav1.ListOptions{}); err == nil {
+		for i := range bindings.Items {
+			if slices.ContainsFunc(bindings.Items[i].Subjects, func(s rbacv1.Subject) bool { return names(s, a.namespace) }) {
+				inNamespace = append(inNamespace, bindings.Items[i].Name)
+			}
 		}
 	}
-	return names
+	if bindings, err := a.clients.Kube.RbacV1().ClusterRoleBindings().List(ctx, metav1.ListOptions{}); err == nil {
+		for i := range bindings.Items {
+			if slices.ContainsFunc(bindings.Items[i].Subjects, func(s rbacv1.Subject) bool { return names(s, "") }) {
+				inCluster = append(inCluster, bindings.Items[i].Name)
+			}
+		}
+	}
+	var granted []string
+	for _, of := range []struct {
+		kind  string
+		names []string
+	}{{"RoleBinding", inNamespace}, {"ClusterRoleBinding", inCluster}} {
+		if len(of.names) == 1 {
+			granted = append(granted, of.kind+" "+of.names[0])
+		} else if len(of.names) > 1 {
+			granted = append(granted, of.kind+"s "+strings.Join(of.names, ", "))
+		}
+	}
+	switch {
+	case len(granted) == 0:
+		return ""
+	case len(inNamespace)+len(inCluster) == 1:
+		return granted[0] + " gives"
+	}
+	return strings.Join(granted, " and ") + " give"
 }
