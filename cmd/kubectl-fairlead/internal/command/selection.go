@@ -63,6 +63,8 @@ func (s *selection) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case names < 0, s.last != "" && names == 0 && !flags:
 		return usageError(cmd.CommandPath(), "pass %s after the names: %s", s.last, cmd.UseLine())
+	case names > 0 && flags && s.last != "":
+		return usageError(cmd.CommandPath(), "give names, or -l, --all or -A, but not both. If %s is meant as an image, write its tag, too, as in %s:TAG", args[0], args[0])
 	case names > 0 && flags:
 		return usageError(cmd.CommandPath(), "give names, or -l, --all or -A, but not both")
 	case names == 0 && !flags:
