@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -121,9 +122,22 @@ func printHistory(to io.Writer, revisions []revision, many, noHeaders bool, now 
 		if many {
 			fmt.Fprintf(table, "%s\t%s\t", r.Namespace, r.Application)
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", r.Number, r.Image, stateOf(r.Revision), duration.HumanDuration(now.Sub(r.Created)))
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", r.Number, r.images(revisions), stateOf(r.Revision), duration.HumanDuration(now.Sub(r.Created)))
 	}
 	return table.Flush()
+}
+
+// images are the image of the application container, and those of the other containers whose image is not the same in all revisions.
+func (r revision) images(all []revision) string {
+	images := []string{r.Image}
+	for _, container := range r.Containers {
+		if slices.ContainsFunc(all, func(other revision) bool {
+			return other.Namespace == r.Namespace && other.Application == r.Application && other.Image != "" && !slices.Contains(other.Containers, container)
+		}) {
+			images = append(images, container.Name+"="+container.Image)
+		}
+	}
+	return strings.Join(images, ", ")
 }
 
 // stateOf is what is known about a revision.

@@ -111,6 +111,11 @@ func TestPrint(t *testing.T) {
 				{"shop", "web", edit.Revision{Number: 8, Image: "example.com/web:0", Created: now.Add(-29 * time.Hour), WasHealthy: true, RestartOf: 7}},
 				{"shop", "web", edit.Revision{Number: 7, Image: "example.com/web:0", Created: now.Add(-30 * time.Hour)}},
 			}
+			for i := range revisions {
+				revisions[i].Containers = []edit.Container{{Name: "logs", Image: "example.com/logs:1"}} // The same in all.
+			}
+			revisions[4].Containers = append(revisions[4].Containers, edit.Container{Name: "proxy", Image: "envoy:3"})
+			revisions[5].Containers = append(revisions[5].Containers, edit.Container{Name: "proxy", Image: "envoy:2"})
 			for _, many := range []bool{false, true} {
 				if err := printHistory(to.Writer(), revisions, many, false, now); err != nil {
 					t.Fatal(err)

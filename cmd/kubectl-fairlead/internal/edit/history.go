@@ -26,6 +26,8 @@ type Revision struct {
 	Name    string    `json:"name"`
 	Image   string    `json:"image"`
 	Created time.Time `json:"created"`
+	// Containers are the sidecars and the init containers.
+	Containers []Container `json:"containers,omitempty"`
 	// Current is rolled out, LastHealthy was healthy last, RolledBack is the spec's, which failed, and Pinned is the one that
 	// spec.rollback.toRevision names.
 	Current     bool `json:"current,omitempty"`
@@ -46,6 +48,12 @@ type Revision struct {
 	pods *v1.ApplicationSpec
 	// restarted is the time of the restart.
 	restarted string
+}
+
+// Container is another container of a revision than the application's own.
+type Container struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
 }
 
 // History returns the revisions that the Application owns, the newest first.
@@ -169,6 +177,11 @@ func (r *Revision) read(object *appsv1.ControllerRevision) {
 		return
 	}
 	r.Image, r.pods = content.Spec.Image, content.Spec
+	for _, containers := range [][]corev1.Container{r.pods.Sidecars, r.pods.InitContainers} {
+		for i := range containers {
+			r.Containers = append(r.Containers, Container{containers[i].Name, containers[i].Image})
+		}
+	}
 	metadata := r.pods.PodMetadata
 	if metadata == nil {
 		return
