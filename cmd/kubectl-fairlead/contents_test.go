@@ -46,7 +46,11 @@ func TestResumeAfterContentChanged(t *testing.T) {
 	const image = "{image: example.com/web:1, replicas: 2, envFrom: "
 	p.create("one", image+"[{configMapRef: {name: settings}}, {secretRef: {name: db}}]}")
 	p.create("two", image+"[{configMapRef: {name: settings}}, {configMapRef: {name: flags}}]}")
-	for _, name := range []string{"one", "two"} {
+	p.create("single", "{image: example.com/web:1, replicas: 1, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 25%}}, envFrom: [{configMapRef: {name: settings}}]}")
+	p.eventually("the Deployment", func() bool { return p.get("single").Status.Replicas > 0 })
+	const outage = "The strategy may leave no pod ready meanwhile, so that requests fail.\n"
+	p.want(0, []string{"set", "image", "single", "example.com/web:2", "--dry-run=client"}, "because of containers[single].image. "+outage)
+	for _, name := range []string{"one", "two", "single"} {
 		p.want(0, []string{"status", name, "--watch", "--timeout=60s"})
 		p.want(0, []string{"suspend", name})
 	}
@@ -74,6 +78,7 @@ func TestResumeAfterContentChanged(t *testing.T) {
 	write("ConfigMap settings", "2")
 	p.want(0, resume, "  All 2 pods are replaced, because of the changed content of ConfigMap settings.\n  not written")
 	p.want(0, []string{"resume", "two", "--dry-run=client"}, "  All 2 pods are replaced, because of the changed content of ConfigMap flags or settings.\n")
+	p.want(0, []string{"resume", "single", "--dry-run=client"}, "  1 pod is replaced, because of the changed content of ConfigMap settings. "+outage)
 	r := diff()
 	for _, want := range []string{
 		p.namespace + "/one: all 2 pods are replaced, because of the changed content of ConfigMap settings.\n\n~ Deployment/one  Update\n",

@@ -74,6 +74,8 @@ type Pods struct {
 	Pinned int64 `json:"pinned,omitempty"`
 	// Strategy is the strategy of the replacement.
 	Strategy appsv1.DeploymentStrategyType `json:"strategy,omitempty"`
+	// Outage means that a rolling update may leave no pod ready meanwhile. Recreate always does.
+	Outage bool `json:"outage,omitempty"`
 }
 
 // Difference is the effect of a change of an Application.
@@ -137,7 +139,7 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 		}
 	}
 	d.Pods = podsOf(before, after, live, d.Children)
-	return d, nil
+	return d, d.Pods.FindOutage(after.Children)
 }
 
 // present are the children before the change: the rendered ones, or those that the Application has if others were perhaps carried out.

@@ -58,7 +58,7 @@ func (t *tool) followContents(ctx context.Context, clients *cluster.Clients, app
 		changesContent(d, deployment, v1.AnnotationSecretsHash, preview.ComputedHash, secrets)
 	}
 	if len(d.Pods.Contents) > 0 {
-		return "", nil
+		return "", d.Pods.SetOutage(&deployment.Spec.Strategy)
 	}
 	return mayReplace(d.Pods, contents.Unknown), nil
 }

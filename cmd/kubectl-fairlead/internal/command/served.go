@@ -88,6 +88,9 @@ func (t *tool) served(ctx context.Context, old, application *v1.Application) (d 
 	if err != nil {
 		return d, true, err
 	}
+	if err := d.Pods.FindOutage(children); err != nil {
+		return d, true, err
+	}
 	clients, err := t.clients()
 	if err != nil {
 		return d, true, err

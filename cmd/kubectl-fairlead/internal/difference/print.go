@@ -98,6 +98,9 @@ func Headline(d preview.Difference) string {
 		if pods.Kept > 0 {
 			said += " The others stay, because they are of that revision already."
 		}
+		if pods.Outage && pods.Kept == 0 {
+			said += " The strategy may leave no pod ready meanwhile, so that requests fail."
+		}
 		if pods.Strategy == appsv1.RecreateDeploymentStrategyType {
 			said += " With strategy Recreate, requests fail meanwhile."
 		}

@@ -55,6 +55,9 @@ func TestSentence(t *testing.T) {
 		"All 2 pods are replaced, because of the changed content of ConfigMap a or b, the changed content of Secret c.": {
 			Pods: preview.Pods{Live: 2, Replaced: true, Because: content, Contents: []string{"ConfigMap a", "ConfigMap b", "Secret c"}},
 		},
+		"1 pod is replaced, because of containers[web].image. The strategy may leave no pod ready meanwhile, so that requests fail.": {
+			Pods: preview.Pods{Live: 1, Replaced: true, Because: image, Outage: true},
+		},
 		"All 2 pods are replaced, because a paused rollout goes on.": {Pods: preview.Pods{Live: 2, Held: 2}},
 		"All 2 pods are replaced, because of containers[web].image: a paused rollout goes on.": {
 			Pods: preview.Pods{Live: 2, Held: 2, Because: image},
