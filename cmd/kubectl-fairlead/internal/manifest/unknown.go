@@ -56,7 +56,7 @@ func unknownField(d *Document, resource *crdschema.Resource, path string) *field
 	case len(meant) == 1 && strings.EqualFold(strings.TrimSuffix(meant[0], "s"), strings.TrimSuffix(name, "s")): // No doubt is left.
 	case !listed && (len(meant) == 0 || parent == "spec"):
 		// A field elsewhere is a guess. It helps in the spec itself, or where no field beside is like the unknown one.
-		meant = append(meant, elsewhere(resource.Structural, parent, name)...)
+		meant = append(meant, d.elsewhere(resource.Structural, parent, name)...)
 	case listed && len(meant) == 0:
 		meant = fieldsAmong(resource.Structural, "", words)
 	}
@@ -162,15 +162,25 @@ func hasField(fields map[string]schema.Structural, name string) bool {
 	return has
 }
 
-// elsewhere returns the fields with exactly this name: those in the maps beside the unknown field, such as httpGet.path, or else those
-// in the spec; none if there are many.
-func elsewhere(of *schema.Structural, parent, name string) []string {
+// elsewhere returns the fields with exactly this name: those in the maps beside the unknown field, such as httpGet.path, and first in
+// those that the user has set, or else the one in the map above, or else those in the spec; none if there are many.
+func (d *Document) elsewhere(of *schema.Structural, parent, name string) []string {
 	const helpful = 2
-	var paths []string
+	var paths, set []string
 	for beside, fields := range fieldsOf(of, parent) {
 		if parent != "spec" && beside != "status" && hasField(fields.Properties, name) {
 			paths = append(paths, beside+"."+name)
+			if d.at(parent+"."+beside) != nil {
+				set = append(set, beside+"."+name)
+			}
 		}
+	}
+	if len(set) > 0 {
+		paths = set
+	}
+	above := strings.TrimSuffix(parentOf(parent), ".")
+	if len(paths) == 0 && above != "" && above != "spec" && hasField(fieldsOf(of, above), name) {
+		return []string{above + "." + name}
 	}
 	if len(paths) == 0 {
 		paths = inSpec(of, name)
