@@ -255,6 +255,11 @@ func wantMap(path *field.Path, of *schema.Structural, value any, given string) s
 // and a CEL rule.
 func wantNumberOrString(path *field.Path, of *schema.Structural, value any, given string) string {
 	const want = "must be a whole number or a string, not "
+	for _, nested := range []string{"requests", "limits"} {
+		if strings.HasSuffix(path.String(), "["+nested+"]") && isOf[map[string]any](value) {
+			return want + "a map: move " + nested + " to the left, below resources"
+		}
+	}
 	if isQuantity := len(of.XValidations) > 0; !isQuantity || !isOf[float64](value) {
 		return want + nameKind(value)
 	}
