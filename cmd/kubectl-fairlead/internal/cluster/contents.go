@@ -29,7 +29,7 @@ type Contents struct {
 }
 
 // LoadContents reads the ConfigMaps. There is one hash for all of them, as there is for all Secrets. The hash of Secrets has a key that
-// the controller alone has, so of Secrets it reads the metadata: what nobody wrote since the controller computed the hash has not changed.
+// the controller alone has, so of Secrets it reads the metadata: what no client wrote since the controller computed the hash has not changed.
 func (c *Clients) LoadContents(ctx context.Context, application *v1.Application, deployment *appsv1.Deployment) (Contents, error) {
 	var found Contents
 	configMaps, secrets := preview.Followed(application, reference.ConfigMap), preview.Followed(application, reference.Secret)

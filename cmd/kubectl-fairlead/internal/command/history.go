@@ -42,6 +42,8 @@ func (t *tool) history() *cobra.Command {
 			List the revisions of the pods of an Application, the newest first: which one runs, which one was healthy last, and
 			which of the others were healthy once, or never. A revision is healthy once all of its pods have been available.
 
+			IMAGE also has the images of sidecars and init containers that are not the same in all revisions.
+
 			AGE is the time since the first rollout of these pods: an undo gives an old revision a new number and leaves its age.`),
 		Example: examples(`
 			# The revisions of the Application web
