@@ -50,8 +50,8 @@ func (c claimants) enqueueClaimants(keys []v1.RouteKey, trigger workqueue.Trigge
 // enqueueLosersTo queues the Applications of other namespaces that lose a host name to this one, because its class does not share
 // the host name any more. before is the Application as it was if its className changed, else nil.
 //
-// It queues those that lose by the rules of ownership, and no others. So a tenant that changes className again and again queues
-// only Applications whose host name it takes and gives back, and with wildcards that it was refused none.
+// It queues those that lose by the rules of ownership, and no others. So a tenant that changes className again and again queues no
+// Application that keeps its host name, whatever wildcards the tenant asks for.
 func (c claimants) enqueueLosersTo(before, application *v1.Application, trigger workqueue.Trigger) {
 	owners, err := c.owners()
 	if err != nil {

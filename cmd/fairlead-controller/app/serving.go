@@ -241,8 +241,8 @@ func (e *endpoints) close() {
 	}
 }
 
-// register lets the API server call the webhooks at the URL until the returned function is called, which takes the registration
-// back. If the API server cannot reach them, the controller works without them.
+// register lets the API server call the webhooks at the URL, until the returned function is called. If the API server
+// cannot reach them, the controller works without them.
 func (e *endpoints) register(ctx context.Context) (unregister func()) {
 	if e.registrar == nil {
 		return func() {}

@@ -6,6 +6,7 @@ package app
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,44 +57,44 @@ func TestKeepRegistered(t *testing.T) {
 	const mine, other, gone = "mine", "other's", ""
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
+		var mu sync.Mutex
 		registered, calls, unavailable := gone, 0, false
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			keepRegistered(ctx, func(context.Context) error {
+				mu.Lock()
+				defer mu.Unlock()
 				registered = mine
 				calls++
 				return nil
 			}, func(context.Context) (bool, error) {
+				mu.Lock()
+				defer mu.Unlock()
 				if unavailable {
 					return false, errors.New("connection refused")
 				}
 				return registered == gone, nil
 			})
 		}()
-		want := func(who string, times int) {
+		// after changes what is registered, and says what is some time later.
+		after := func(change func(), d time.Duration, who string, times int) {
 			t.Helper()
+			mu.Lock()
+			change()
+			mu.Unlock()
+			<-time.After(d)
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			if registered != who || calls != times {
 				t.Errorf("registered is %q after %d calls, want %q after %d", registered, calls, who, times)
 			}
 		}
-		pass := func(d time.Duration) {
-			synctest.Wait()
-			<-time.After(d)
-		}
-		want(mine, 1)
-		pass(time.Hour)
-		want(mine, 1)
-		registered = other
-		pass(time.Hour)
-		want(other, 1)
-		registered, unavailable = gone, true
-		pass(time.Hour)
-		want(gone, 1)
-		unavailable = false
-		pass(missingPeriod)
-		want(mine, 2)
+		after(func() {}, time.Hour, mine, 1)
+		after(func() { registered = other }, time.Hour, other, 1)
+		after(func() { registered, unavailable = gone, true }, time.Hour, gone, 1)
+		after(func() { unavailable = false }, missingPeriod, mine, 2)
 		stop()
 		<-done
 	})
