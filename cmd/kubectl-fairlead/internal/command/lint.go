@@ -54,7 +54,7 @@ func (t *tool) lint() *cobra.Command {
 				return err
 			}
 			if out.format == "" && slices.ContainsFunc(problems, manifest.Problem.EndsChecks) {
-				fmt.Fprintln(t.ErrOut, "An object that breaks the schema or a CEL rule is not checked further: correct it, and lint it again.")
+				fmt.Fprintln(t.ErrOut, "An object that cannot be read, or breaks the schema or a CEL rule, is not checked further: correct it, and lint it again.")
 			}
 			if slices.ContainsFunc(problems, isError) {
 				return errNo

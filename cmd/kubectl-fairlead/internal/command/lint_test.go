@@ -20,7 +20,7 @@ import (
 // noDefaultClass is what lint says of Applications without a class, as long as it knows none.
 const noDefaultClass = "; the limits of a default class were not: if there is one, pass it with --class-file"
 
-const notFurther = "An object that breaks the schema or a CEL rule is not checked further: correct it, and lint it again.\n"
+const notFurther = "An object that cannot be read, or breaks the schema or a CEL rule, is not checked further: correct it, and lint it again.\n"
 
 // TestLintOfClasses: a class file that has no class is not what the user meant, and a class that the files do not have is found.
 func TestLintOfClasses(t *testing.T) {

@@ -69,8 +69,8 @@ type Problem struct {
 	Warning bool `json:"warning,omitempty"`
 }
 
-// EndsChecks reports whether the object, which could be read, was not checked further.
-func (p Problem) EndsChecks() bool { return p.Rule == Schema || p.Rule == CEL }
+// EndsChecks reports whether the object was not checked further.
+func (p Problem) EndsChecks() bool { return p.Rule == Syntax || p.Rule == Schema || p.Rule == CEL }
 
 // Checker checks documents.
 type Checker struct {
