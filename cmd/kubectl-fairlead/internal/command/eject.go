@@ -236,7 +236,7 @@ func printStaying(to io.Writer, out output, objects []left) error {
 	}
 	plain := make([]map[string]any, 0, len(objects))
 	for _, object := range objects {
-		plain = append(plain, eject.Plain(object.Unstructured).Object)
+		plain = append(plain, eject.Plain(object.Unstructured, isAutoscaled(object, objects)).Object)
 		if out.format == formatName {
 			fmt.Fprintln(to, resourceName(object.kind.Group, object.GetKind(), object.GetName()))
 		}
@@ -343,6 +343,14 @@ func awaitsAdoption(kind child.Kind, object metav1.Object, application *v1.Appli
 	return (kind == child.Deployment || kind == child.Service) && by != "" && (application.UID == "" || by == string(application.UID))
 }
 
+// isAutoscaled reports whether the object is a Deployment that one of the autoscalers scales.
+func isAutoscaled(object left, among []left) bool {
+	return object.kind == child.Deployment && slices.ContainsFunc(among, func(other left) bool {
+		name, _, _ := unstructured.NestedString(other.Object, "spec", "scaleTargetRef", "name")
+		return other.kind == child.HorizontalPodAutoscaler && name == object.GetName()
+	})
+}
+
 // save writes the manifests. It overwrites nothing; those that an earlier run wrote may stay.
 func (e *ejecting) save(objects []left) error {
 	if e.directory == "" {
@@ -353,7 +361,7 @@ func (e *ejecting) save(objects []left) error {
 		return err
 	}
 	for _, object := range objects {
-		text, err := eject.Manifest(object.Unstructured)
+		text, err := eject.Manifest(object.Unstructured, isAutoscaled(object, objects))
 		if err != nil {
 			return err
 		}

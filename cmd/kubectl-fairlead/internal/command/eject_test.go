@@ -4,6 +4,7 @@
 package command
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,5 +46,29 @@ func TestMadeByApplication(t *testing.T) {
 	before.Service = nil
 	if unneeded, _ = madeByApplication(objects, before); !cmp.Equal(unneeded, []string{"serviceaccount/web", "service/web", "poddisruptionbudget/web", "ingress/web"}) {
 		t.Errorf("not needed are %q", unneeded)
+	}
+}
+
+// TestStayingWithoutReplicas: a later apply of the manifest does not take the number of pods from the autoscaler.
+func TestStayingWithoutReplicas(t *testing.T) {
+	object := func(kind child.Kind, name string, spec map[string]any) left {
+		o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+		o.SetKind(kind.Kind)
+		o.SetName(name)
+		return left{o, kind}
+	}
+	var out strings.Builder
+	err := printStaying(&out, output{format: "json"}, []left{
+		object(child.Deployment, "web", map[string]any{"replicas": int64(2), "paused": false}),
+		object(child.Deployment, "other", map[string]any{"replicas": int64(3)}),
+		object(child.HorizontalPodAutoscaler, "web", map[string]any{"scaleTargetRef": map[string]any{"name": "web"}}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{`"replicas": 2`: false, `"paused": false`: true, `"replicas": 3`: true} {
+		if strings.Contains(out.String(), text) != want {
+			t.Errorf("%s is there: %t, want %t\n%s", text, !want, want, out.String())
+		}
 	}
 }

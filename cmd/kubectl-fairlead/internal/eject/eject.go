@@ -70,13 +70,13 @@ func isMark(object *unstructured.Unstructured, key, value string) bool {
 }
 
 // Manifest is the object as a file for kubectl apply.
-func Manifest(object *unstructured.Unstructured) ([]byte, error) {
-	return yaml.Marshal(Plain(object).Object)
+func Manifest(object *unstructured.Unstructured, autoscaled bool) ([]byte, error) {
+	return yaml.Marshal(Plain(object, autoscaled).Object)
 }
 
 // Plain is the object without Fairlead's marks, and without what the cluster fills in. The pod template is as it is, because any
-// change would replace the pods.
-func Plain(object *unstructured.Unstructured) *unstructured.Unstructured {
+// change would replace the pods. A Deployment that is autoscaled has no replicas: each apply would reset them.
+func Plain(object *unstructured.Unstructured, autoscaled bool) *unstructured.Unstructured {
 	plain := object.DeepCopy()
 	kept := func(values map[string]string, also ...string) map[string]string {
 		left := map[string]string{}
@@ -100,6 +100,9 @@ func Plain(object *unstructured.Unstructured) *unstructured.Unstructured {
 	}
 	plain.Object["metadata"] = metadata
 	unstructured.RemoveNestedField(plain.Object, "status")
+	if autoscaled {
+		unstructured.RemoveNestedField(plain.Object, "spec", "replicas")
+	}
 	if object.GetKind() == child.Service.Kind {
 		for _, field := range []string{"clusterIP", "clusterIPs", "healthCheckNodePort"} {
 			unstructured.RemoveNestedField(plain.Object, "spec", field)

@@ -73,7 +73,7 @@ func TestClean(t *testing.T) {
 }
 
 func TestManifest(t *testing.T) {
-	got, err := eject.Manifest(parse(t, service))
+	got, err := eject.Manifest(parse(t, service), false)
 	if err != nil {
 		t.Fatal(err)
 	}
