@@ -6,6 +6,7 @@ package health
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +59,10 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 	if !r.Observed || r.Deployment.DeletionTimestamp != nil || r.Complete || r.Desired == 0 || r.Paused && r.Status.UpdatedReplicas == 0 {
 		return nil, 0
 	}
-	current := currentReplicaSet(snapshot, r.Deployment)
+	var current *child.ReplicaSet
+	if !r.Uncreated {
+		current = currentReplicaSet(snapshot, r.Deployment)
+	}
 	var found, early []finding
 	for _, pod := range snapshot.Pods {
 		if current == nil || pod.Problems == nil || pod.ReplicaSet != current.UID {
@@ -74,7 +78,7 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 	}
 	problems = group(found)
 	if failure := r.failure(current); failure != "" {
-		problems = append(problems, v1.Problem{Reason: apierror.ReasonForPods(failure), Message: sanitize(text.WithoutPodName(failure))})
+		problems = append(problems, v1.Problem{Reason: apierror.ReasonForPods(failure), Message: sanitize(text.WithoutPodName(refusedReplicaSet.ReplaceAllString(failure, "ReplicaSet $1: ")))})
 	}
 	if r.TimedOut {
 		progressing := r.Condition(appsv1.DeploymentProgressing)
@@ -95,6 +99,9 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 	})
 	return problems[:min(len(problems), MaxProblems)], requeueAfter
 }
+
+// refusedReplicaSet is what the Deployment controller puts before the API server's message, and the beginning of that.
+var refusedReplicaSet = regexp.MustCompile(`^Failed to create new replica set "([^"]*)": (replicasets\.apps "[^"]*" is forbidden: )?`)
 
 // currentReplicaSet returns the ReplicaSet of the Deployment's revision, or nil if the caches do not have it yet. Both carry
 // the number of the revision; the Deployment controller sets it before observedGeneration.

@@ -95,6 +95,13 @@ func TestProblems(t *testing.T) {
 				Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: quota,
 			})
 		}, want: []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3"}}},
+		{name: "pods of the revision before, and a ReplicaSet that is refused", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			refuseReplicaSet(d)
+			s.Pods = podsOf(currentUID, crashing())
+		}, want: []v1.Problem{{
+			Reason:  v1.ReasonQuotaExceeded,
+			Message: "ReplicaSet web-3: exceeded quota: sets, requested: count/replicasets.apps=1, used: count/replicasets.apps=1, limited: count/replicasets.apps=1",
+		}}},
 		{name: "more than fit", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
 			many := &child.PodProblems{}
 			for i := range MaxProblems + 5 {

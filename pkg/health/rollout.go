@@ -20,6 +20,9 @@ const (
 	ReasonTimedOut = "ProgressDeadlineExceeded"
 	// ReasonRolledOut means that a rollout was complete. It stays until the next one begins.
 	ReasonRolledOut = "NewReplicaSetAvailable"
+	// ReasonReplicaSetCreateError means that the API server refuses the ReplicaSet of the rollout. The condition replaces the
+	// one of the rollout before, and the Deployment controller does not write the generation that it failed with.
+	ReasonReplicaSetCreateError = "ReplicaSetCreateError"
 )
 
 // Rollout is the state of the rollout of an Application, according to the caches.
@@ -32,6 +35,8 @@ type Rollout struct {
 	Desired int32
 	// Observed means that Status is about the present generation of the Deployment.
 	Observed bool
+	// Uncreated means that the rollout has no ReplicaSet, because the API server refuses it.
+	Uncreated bool
 	// Complete means that every desired pod has the current revision and is available, and that no other pod is left. A
 	// Deployment without pods is complete, too; see Healthy.
 	Complete bool
@@ -59,12 +64,16 @@ func Assess(snapshot child.Snapshot, now time.Time) Rollout {
 		Desired:    replicas(deployment),
 		Observed:   deployment.Status.ObservedGeneration >= deployment.Generation,
 	}
+	progressing := r.Condition(appsv1.DeploymentProgressing)
+	if !r.Observed && progressing != nil && progressing.Status == corev1.ConditionFalse && progressing.Reason == ReasonReplicaSetCreateError {
+		r.Observed, r.Uncreated = true, true
+		r.Status.UpdatedReplicas = 0 // They are those of the rollout before.
+	}
 	r.Complete = r.Observed && deployment.DeletionTimestamp == nil &&
 		r.Status.UpdatedReplicas == r.Desired &&
 		r.Status.AvailableReplicas == r.Desired &&
 		r.Status.Replicas == r.Status.UpdatedReplicas
 	r.Paused = isPaused(deployment, r.Desired)
-	progressing := r.Condition(appsv1.DeploymentProgressing)
 	// A scaling to 0 ends the rollout, and leaves its condition.
 	r.TimedOut = r.Observed && !r.Complete && r.Desired > 0 && progressing != nil && progressing.Reason == ReasonTimedOut
 	if snapshot.Application.DeletionTimestamp == nil {
@@ -101,8 +110,11 @@ func (r Rollout) Condition(kind appsv1.DeploymentConditionType) *appsv1.Deployme
 	return nil
 }
 
-// replicaFailure returns the Deployment's condition about pods that cannot be created, or nil.
+// replicaFailure returns the Deployment's condition about pods, or a ReplicaSet, that cannot be created, or nil.
 func (r Rollout) replicaFailure() *appsv1.DeploymentCondition {
+	if r.Uncreated {
+		return r.Condition(appsv1.DeploymentProgressing)
+	}
 	if failure := r.Condition(appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
 		return failure
 	}

@@ -65,6 +65,16 @@ func missedDeadline(d *appsv1.Deployment) {
 	}}
 }
 
+// refuseReplicaSet has the API server refuse the ReplicaSet of a new rollout.
+func refuseReplicaSet(d *appsv1.Deployment) {
+	d.Generation++
+	d.Status.Conditions = []appsv1.DeploymentCondition{{
+		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: ReasonReplicaSetCreateError,
+		Message: `Failed to create new replica set "web-3": replicasets.apps "web-3" is forbidden: exceeded quota: sets, requested: count/replicasets.apps=1, ` +
+			`used: count/replicasets.apps=1, limited: count/replicasets.apps=1`,
+	}}
+}
+
 func TestAssess(t *testing.T) {
 	complete := Rollout{Desired: 3, Observed: true, Complete: true}
 	tests := []struct {
@@ -81,6 +91,11 @@ func TestAssess(t *testing.T) {
 			s.Application.Status.Resources = []v1.ResourceStatus{{Group: "apps", Kind: "Deployment", Name: "web", UID: deploymentUID}}
 		}, complete},
 		{"Kubernetes has not observed the newest Deployment", func(_ *child.Snapshot, d *appsv1.Deployment) { d.Generation++ }, Rollout{Desired: 3}},
+		{"its ReplicaSet is refused", func(_ *child.Snapshot, d *appsv1.Deployment) { refuseReplicaSet(d) }, Rollout{
+			Desired: 3, Observed: true, Uncreated: true,
+			Problems: []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "ReplicaSet web-3: exceeded quota: sets, requested: count/replicasets.apps=1, used: count/replicasets.apps=1, limited: count/replicasets.apps=1"}},
+		}},
+		{"its ReplicaSet was refused", func(_ *child.Snapshot, d *appsv1.Deployment) { refuseReplicaSet(d); d.Generation-- }, complete},
 		{"one is asked for by default", func(_ *child.Snapshot, d *appsv1.Deployment) {
 			d.Spec.Replicas = nil
 			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1, 1

@@ -54,7 +54,7 @@ func podsOf(in Input) pods {
 	p.paused = isPaused(application) && (p.written || p.Deployment != nil && p.Deployment.Spec.Paused)
 	if p.written {
 		p.Desired = desiredReplicas(result, p.Desired)
-		p.Observed, p.Complete, p.TimedOut, p.Problems = false, false, false, nil
+		p.Observed, p.Uncreated, p.Complete, p.TimedOut, p.Problems = false, false, false, false, nil
 	}
 	if live, ok := result.Live.(*appsv1.Deployment); ok && p.written && result.Action == plan.Adopt {
 		// The health leaves it out, because the snapshot is older than the adoption.
@@ -144,6 +144,8 @@ func summarizeDeployment(in Input, p pods) summary {
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; rolling out."}
 	case !p.Observed:
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; waiting for the Deployment controller."}
+	case p.Uncreated:
+		return summary{stalled: true, reason: v1.ReasonReplicaFailure, message: p.counts()}
 	case p.Paused:
 		return summary{reason: v1.ReasonPaused, message: "Rollout paused by spec.paused. " + p.counts()}
 	case p.TimedOut:
@@ -250,7 +252,7 @@ func (p pods) progressing() metav1.Condition {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRollingOut, Message: "The Deployment was changed; rolling out."}
 	}
 	condition := p.mirror(appsv1.DeploymentProgressing, metav1.ConditionUnknown)
-	if worst := p.Worst(); worst != nil && condition.Reason != health.ReasonRolledOut {
+	if worst := p.Worst(); worst != nil && condition.Reason != health.ReasonRolledOut && !p.Uncreated {
 		condition.Message = text.Sentence(condition.Message) + " " + p.Describe(worst)
 	}
 	return condition

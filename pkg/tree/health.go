@@ -124,12 +124,17 @@ func liveHealth(node *Node, live child.Object) {
 // reasonRolledOut is Kubernetes' reason of the condition Progressing once a rollout is complete; pods that fail later leave it.
 const reasonRolledOut = "NewReplicaSetAvailable"
 
+// reasonReplicaSetCreateError is Kubernetes' reason while the API server refuses the ReplicaSet of a rollout.
+const reasonReplicaSetCreateError = "ReplicaSetCreateError"
+
 func deploymentHealth(node *Node, live *appsv1.Deployment) {
 	desired := replicas(live.Spec.Replicas)
 	status := live.Status
 	node.Info = fmt.Sprintf("%d/%d available", status.AvailableReplicas, desired)
 	complete := status.UpdatedReplicas == desired && status.AvailableReplicas == desired && status.Replicas == desired
 	switch progressing := deploymentCondition(live, appsv1.DeploymentProgressing); {
+	case status.ObservedGeneration < live.Generation && progressing != nil && progressing.Reason == reasonReplicaSetCreateError:
+		node.set(Degraded, progressing.Reason, progressing.Message)
 	case status.ObservedGeneration < live.Generation:
 		node.set(Progressing, "RollingOut", "Kubernetes has not observed the last change yet.")
 	case live.Spec.Paused && !complete:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -232,6 +233,25 @@ func TestPodsUnavailable(t *testing.T) {
 			t.Errorf("the Deployment is %s, %q", node.Reason, node.Message)
 		case node.Name == "former" && (node.Reason != "PodsNotReady" || node.Info != "0/1 ready, former revision"):
 			t.Errorf("the former ReplicaSet is %s, %q", node.Reason, node.Info)
+		}
+	}
+}
+
+// TestUncreatedReplicaSet: the Deployment controller has observed the change, and failed.
+func TestUncreatedReplicaSet(t *testing.T) {
+	const message = `Failed to create new replica set "web-3": replicasets.apps "web-3" is forbidden: exceeded quota: sets`
+	objects, _ := treetest.Load(t, "healthy")
+	for _, live := range objects.Children {
+		if deployment, ok := live.(*appsv1.Deployment); ok {
+			deployment.Generation = deployment.Status.ObservedGeneration + 1
+			deployment.Status.Conditions = []appsv1.DeploymentCondition{{
+				Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ReplicaSetCreateError", Message: message,
+			}}
+		}
+	}
+	for _, node := range tree.Build(objects).All() {
+		if node.Kind == child.Deployment.Kind && (node.Health != tree.Degraded || node.Message != message) {
+			t.Errorf("the Deployment is %s, %q", node.Health, node.Message)
 		}
 	}
 }
