@@ -246,7 +246,7 @@ func TestLintOfFieldsOfKubernetes(t *testing.T) {
 		`containerPort: 80`:                           `spec.containerPort: did you mean spec.ports[].containerPort?`,
 		`targetPort: 80`:                              `spec.targetPort: did you mean spec.ports[].containerPort?`,
 		`runAsUser: 1`:                                `spec.runAsUser: did you mean spec.podSecurityContext.runAsUser or spec.securityContext.runAsUser?`,
-		`enviroment: {A: b}`:                          `spec.enviroment: did you mean env?`,
+		`enviroment: {A: b}`:                          `spec.enviroment: did you mean env?`, //nolint:misspell // A typo of users.
 		`version: "1.2"`:                              `spec.version: write it in image, behind a colon, as in image: registry.example.com/web:1.2`,
 		`user: 1000`:                                  `spec.user: did you mean securityContext.runAsUser or podSecurityContext.runAsUser?`,
 		`type: ClusterIP`:                             `spec.type: did you mean service.type or strategy.type?`,

@@ -31,7 +31,7 @@ var kubernetesWords = map[string][]string{
 	"domain":                       {"hostnames", "spec.routes[].hostnames"},
 	"entryPoint":                   {"command"},
 	"entrypoint":                   {"command"},
-	"enviroment":                   {"env"},
+	"enviroment":                   {"env"}, //nolint:misspell // A typo of users.
 	"environment":                  {"env"},
 	"files":                        {"data"},
 	"forceHttps":                   {"redirect", "tls.redirect"},

@@ -22,7 +22,7 @@ func TestBlockedDrains(t *testing.T) {
 			"   → Run at least 2 pods: set spec.replicas, or the minimum of the autoscaler that scales the Deployment.\n" +
 			"   → Or remove spec.disruptionBudget: the default fits any number of pods.\n"
 		both = "The disruption budget keeps all 2 pods, so no node that runs one can be drained.\n"
-		any  = "disruption budget keeps"
+		all  = "disruption budget keeps"
 	)
 	for _, test := range []struct {
 		name          string
@@ -33,10 +33,10 @@ func TestBlockedDrains(t *testing.T) {
 	}{
 		{"the only pod", nil, "1", 1, 0, map[string]bool{only: true}},
 		{"both pods", nil, "60%", 2, 0, map[string]bool{both: true}},
-		{"one may go", nil, "1", 2, 1, map[string]bool{any: false}},
-		{"a pod is not healthy", nil, "1", 2, 0, map[string]bool{any: false}},
-		{"no pods", nil, "1", 0, 0, map[string]bool{any: false}},
-		{"a fixed number", new(int32(3)), "1", 1, 0, map[string]bool{any: false}},
+		{"one may go", nil, "1", 2, 1, map[string]bool{all: false}},
+		{"a pod is not healthy", nil, "1", 2, 0, map[string]bool{all: false}},
+		{"no pods", nil, "1", 0, 0, map[string]bool{all: false}},
+		{"a fixed number", new(int32(3)), "1", 1, 0, map[string]bool{all: false}},
 	} {
 		loaded := clustertest.Load(t, "healthy")
 		minAvailable := intstr.Parse(test.minAvailable)

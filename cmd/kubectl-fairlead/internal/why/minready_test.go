@@ -26,7 +26,7 @@ func TestNotYetAvailable(t *testing.T) {
 			"   - Pod/cart-7d5578bdff-t8dmc status.conditions[Ready], True for 12s\n"
 		two = "2 pods are ready, and count as available once they have been ready for 30 s (minReadySeconds).\n" +
 			"   - Pod/cart-7d5578bdff-t8dmc status.conditions[Ready], True for 12s\n   - Pod/"
-		any = "minReadySeconds"
+		all = "minReadySeconds"
 	)
 	for _, test := range []struct {
 		name                        string
@@ -35,8 +35,8 @@ func TestNotYetAvailable(t *testing.T) {
 	}{
 		{"one", 30, 3, 1, map[string]bool{headline: true, one: true}},
 		{"two", 30, 3, 2, map[string]bool{headline: true, two: true}},
-		{"one is not ready", 30, 2, 1, map[string]bool{any: false}},
-		{"no such time", 0, 3, 1, map[string]bool{any: false}},
+		{"one is not ready", 30, 2, 1, map[string]bool{all: false}},
+		{"no such time", 0, 3, 1, map[string]bool{all: false}},
 	} {
 		loaded := clustertest.Load(t, "healthy")
 		meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonRollingOut})

@@ -21,7 +21,7 @@ func TestStopFirst(t *testing.T) {
 		ports    = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
 		several  = "   → Or let the rollout first stop an old pod that has the place: set maxSurge 0 and maxUnavailable 1 in spec.strategy.rollingUpdate.\n"
 		only     = "   → Or let the rollout first stop an old pod that has the place, although none serves then until the new one does: set maxSurge 0 and maxUnavailable 1 in spec.strategy.rollingUpdate.\n"
-		any      = "stop an old pod"
+		all      = "stop an old pod"
 		size     = "If it is the size"
 	)
 	rolling := func(surge, unavailable string) *appsv1.RollingUpdateDeployment {
@@ -37,10 +37,10 @@ func TestStopFirst(t *testing.T) {
 		{"a port of the node", ports, 3, 4, rolling("25%", "25%"), map[string]bool{several: true, size: false}},
 		{"the only pod", affinity, 1, 2, rolling("25%", "25%"), map[string]bool{only: true}},
 		{"by default", affinity, 1, 2, nil, map[string]bool{only: true}},
-		{"the rollout goes on", affinity, 4, 5, rolling("25%", "25%"), map[string]bool{any: false, size: false}},
-		{"no old pods", affinity, 3, 1, rolling("1", "0"), map[string]bool{any: false, size: false}},
-		{"stops one already", affinity, 3, 4, rolling("0", "1"), map[string]bool{any: false}},
-		{"the size too", "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match pod anti-affinity rules.", 3, 4, rolling("1", "0"), map[string]bool{size: true, any: false}},
+		{"the rollout goes on", affinity, 4, 5, rolling("25%", "25%"), map[string]bool{all: false, size: false}},
+		{"no old pods", affinity, 3, 1, rolling("1", "0"), map[string]bool{all: false, size: false}},
+		{"stops one already", affinity, 3, 4, rolling("0", "1"), map[string]bool{all: false}},
+		{"the size too", "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match pod anti-affinity rules.", 3, 4, rolling("1", "0"), map[string]bool{size: true, all: false}},
 	} {
 		loaded := clustertest.Load(t, "unschedulable")
 		loaded.Application.Status.Problems = []v1.Problem{{Reason: v1.ReasonUnschedulable, Message: test.message, Pods: 1}}
