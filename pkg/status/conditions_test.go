@@ -150,7 +150,7 @@ func TestRoutesReady(t *testing.T) {
 		{"one failed", []plan.Result{ingress(plan.Keep, "web", true), failedWith(created, errOther)}, routes, false,
 			&metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotApplied, Message: "Ingress web-second: something else."}},
 		{"one drifted", []plan.Result{ingress(plan.Keep, "web", true), created}, routes, true,
-			&metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotApplied, Message: "Ingress web-second: It is missing."}},
+			&metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotApplied, Message: "Ingress web-second: It is missing, or not the Application's."}},
 		{"none rendered", nil, routes, false,
 			&metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotApplied, Message: "The routes have no Ingress."}},
 		{"many hosts", []plan.Result{ingress(plan.Keep, "web", true)}, []v1.Route{{Hostnames: []string{"a", "b", "c", "d", "e", "f", "g"}}}, false,

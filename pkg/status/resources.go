@@ -112,7 +112,7 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
 	case plan.WaitDependency, plan.Scale:
 		if in.observing() && (result.Live == nil || result.Desired == nil || len(result.Fields) > 0) {
-			return v1.ResourceDrifted, "", driftMessage(result)
+			return v1.ResourceDrifted, "", driftMessage(in, result)
 		}
 		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
 	case plan.Keep:
@@ -122,7 +122,7 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		return v1.ResourceSynced, "", ""
 	}
 	if in.observing() {
-		return v1.ResourceDrifted, "", driftMessage(result)
+		return v1.ResourceDrifted, "", driftMessage(in, result)
 	}
 	if result.Action == plan.Backoff {
 		return v1.ResourceFailed, v1.ReasonContended, backoffMessage(in, result)
@@ -160,12 +160,14 @@ func backoffMessage(in Input, result plan.Result) string {
 	return fmt.Sprintf("Another writer keeps changing %s; repair is backing off.", paths(fields))
 }
 
-func driftMessage(result plan.Result) string {
+func driftMessage(in Input, result plan.Result) string {
 	switch {
 	case result.Action == plan.Adopt:
 		return "It would be adopted."
 	case result.Desired == nil:
 		return "It would be deleted."
+	case result.Live == nil && uid(in, result) == "" && result.Ref.Kind != child.ControllerRevision:
+		return "It is missing, or not the Application's." // The caches have no foreign objects, and no write meets one.
 	case result.Live == nil:
 		return "It is missing."
 	default:
