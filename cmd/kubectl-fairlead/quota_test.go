@@ -4,6 +4,7 @@
 package main_test
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -66,4 +67,29 @@ func (p *plugin) limit(hard corev1.ResourceList) {
 		counted, err := quotas.Get(p.Context(), quota.Name, metav1.GetOptions{})
 		return err == nil && len(counted.Status.Used) == len(hard)
 	})
+}
+
+// TestRaisedQuota: a quota that was raised has room, and why says how to have the pods at once.
+func TestRaisedQuota(t *testing.T) {
+	p := start(t)
+	p.limit(corev1.ResourceList{"pods": resource.MustParse("0")})
+	p.create("web", "{image: example.com/web:1, replicas: 1}")
+	p.eventually("the pod to be refused", func() bool { return len(p.get("web").Status.Problems) > 0 })
+	p.want(1, []string{"why", "web"}, "A ResourceQuota of this namespace allows no more pods.", "Or then have Kubernetes try at once: kubectl fairlead -n "+p.namespace+" restart web")
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	quotas := kube.CoreV1().ResourceQuotas(p.namespace)
+	if _, err := quotas.Patch(t.Context(), "small", types.MergePatchType, []byte(`{"spec":{"hard":{"pods":"1"}}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the raise to count", func() bool {
+		raised, err := quotas.Get(t.Context(), "small", metav1.GetOptions{})
+		return err == nil && raised.Status.Hard.Pods().Value() == 1
+	})
+	answer := p.run("why", "web")
+	// Kubernetes may try again at any time, and be faster.
+	if !strings.Contains(answer.stdout, "Have Kubernetes try at once: kubectl fairlead -n "+p.namespace+" restart web") && len(p.pods(kube)) == 0 {
+		t.Errorf("why does not see the room:\n%s", answer.stdout)
+	}
+	p.want(0, []string{"restart", "web"})
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "1 of 1 pods updated, 1 available")
 }

@@ -112,6 +112,11 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 	if err := clients.LoadUnboundClaims(ctx, loaded, why.Claims(loaded)); err != nil {
 		return nil, err
 	}
+	if why.RefusedByQuota(application) {
+		if err := clients.LoadQuotas(ctx, loaded); err != nil {
+			return nil, err
+		}
+	}
 	if why.LacksClass(application) {
 		if err := clients.LoadClassesMissing(ctx, loaded); err != nil {
 			return nil, err

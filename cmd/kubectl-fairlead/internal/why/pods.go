@@ -83,6 +83,10 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	for _, next := range known.next {
 		finding.Next = append(finding.Next, f.withFields(names.Replace(next), problem.Container))
 	}
+	if f.addQuotaRoom(&finding, problem) {
+		return finding
+	}
+	f.addRestart(&finding)
 	f.addClassSettings(&finding, problem)
 	return finding
 }

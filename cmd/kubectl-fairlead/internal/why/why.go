@@ -44,6 +44,8 @@ type Finding struct {
 	removable bool
 	// otherwise are the steps that are about this object alone. They stay if one finding is about several objects.
 	otherwise []string
+	// quotaHasRoom says that the pods wait only until Kubernetes tries again to create them.
+	quotaHasRoom bool
 }
 
 // Evidence is where the finding comes from.
@@ -134,6 +136,8 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s): %s", name, f.ready.Reason, f.ready.Message)
 	case f.onlyGone():
 		return fmt.Sprintf("%s is not ready (%s): %s.", name, f.ready.Reason, checksAgain)
+	case f.ready.Reason == v1.ReasonQuotaExceeded && slices.ContainsFunc(answer.Findings, func(finding Finding) bool { return finding.quotaHasRoom }):
+		return fmt.Sprintf("%s is not ready (%s): Kubernetes tries again within 17 minutes to create its pods, for which there is quota now.", name, f.ready.Reason)
 	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled) && f.lacksNode():
 		return fmt.Sprintf("%s is not ready (%s), and will not be until a node can take its pods, or someone acts.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonContended:

@@ -1,0 +1,95 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// RefusedByQuota reports whether a ResourceQuota may refuse pods, so that its present state would explain something.
+func RefusedByQuota(application *v1.Application) bool {
+	return slices.ContainsFunc(application.Status.Problems, isRejected)
+}
+
+// quotaName finds the ResourceQuota in its message.
+var quotaName = regexp.MustCompile(`exceeded quota: (\S+), requested: `)
+
+// addQuotaRoom corrects the finding if the ResourceQuota that refused the pods has room for them by now, and reports whether it has: its
+// message stays in status until Kubernetes tries again.
+func (f facts) addQuotaRoom(finding *Finding, problem v1.Problem) bool {
+	name := quotaName.FindStringSubmatch(problem.Message)
+	if problem.Reason != v1.ReasonQuotaExceeded || name == nil || !f.QuotasRead {
+		return false
+	}
+	refused := "When Kubernetes last tried, ResourceQuota " + name[1] + " allowed no more pods; "
+	i := slices.IndexFunc(f.Quotas, func(quota *corev1.ResourceQuota) bool { return quota.Name == name[1] })
+	if i < 0 {
+		finding.What = refused + "it does not exist any more." + f.extent(problem)
+	} else {
+		state, fits := f.fits(f.Quotas[i], quotaOf(problem.Message))
+		if !fits {
+			return false
+		}
+		finding.What = refused + "by now it has room for them." + f.extent(problem)
+		finding.Evidence = append(finding.Evidence, Evidence{Object: "ResourceQuota/" + name[1], Field: "status", Message: state})
+	}
+	finding.quotaHasRoom = true
+	finding.Next = []string{"Wait: Kubernetes tries again at growing intervals, the next time within 17 minutes."}
+	if restart := f.restart(); restart != "" {
+		finding.Next = []string{"Have Kubernetes try at once" + restart, "Or wait: it tries again at growing intervals, the next time within 17 minutes."}
+	}
+	return true
+}
+
+// fits reports whether the quota has room for the pods that are missing, one at least, and what its state is.
+func (f facts) fits(quota *corev1.ResourceQuota, refusal quotaRefusal) (state string, fits bool) {
+	var used []string
+	missing := int64(max(1, f.app.Status.DesiredReplicas-f.app.Status.Replicas))
+	for name, requested := range refusal.requested {
+		hard, limited := quota.Status.Hard[corev1.ResourceName(name)]
+		if !limited {
+			continue // The quota has no such limit any more.
+		}
+		total, asked := quota.Status.Used[corev1.ResourceName(name)], requested.DeepCopy()
+		used = append(used, fmt.Sprintf("%s: %s of %s used", name, total.String(), hard.String()))
+		asked.Mul(missing)
+		if asked.Add(total); asked.Cmp(hard) > 0 {
+			return "", false
+		}
+	}
+	if len(refusal.requested) == 0 {
+		return "", false
+	}
+	slices.Sort(used)
+	return strings.Join(used, ", "), true
+}
+
+// restart is the end of a step that has Kubernetes try at once to create the pods: those of a new rollout have no interval yet. It is "" where
+// no rollout would begin.
+func (f facts) restart() string {
+	paused := f.app.Spec.Paused != nil && *f.app.Spec.Paused
+	if paused || f.app.Spec.ReconcilePolicy == v1.ReconcileObserve || edit.IsRolledBack(f.app) || edit.PinOf(f.app) > 0 {
+		return ""
+	}
+	if f.app.Status.Replicas > 0 {
+		return ", which replaces the pods that run too: kubectl fairlead restart " + f.app.Name
+	}
+	return ": kubectl fairlead restart " + f.app.Name
+}
+
+// addRestart adds that step after the one that says how long Kubernetes may wait.
+func (f facts) addRestart(finding *Finding) {
+	has := func(next string) bool { return strings.Contains(next, "kubectl fairlead restart ") }
+	if restart := f.restart(); restart != "" && slices.Contains(finding.Next, retries) && !slices.ContainsFunc(finding.Next, has) {
+		finding.Next = append(finding.Next, "Or then have Kubernetes try at once"+restart)
+	}
+}
