@@ -102,12 +102,12 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		return v1.ResourceConflict, v1.ReasonConflict, text.Capitalize(text.Sentence(result.Reason))
 	case plan.WaitDeletion:
 		if result.Desired == nil {
-			return v1.ResourcePending, "", "Terminating."
+			return v1.ResourcePending, "", terminatingMessage(result)
 		}
 		if in.observing() {
 			return v1.ResourcePending, "", "Another client is deleting it."
 		}
-		return v1.ResourcePending, v1.ReasonApplying, "Terminating; will be recreated."
+		return v1.ResourcePending, v1.ReasonApplying, terminatingMessage(result)
 	case plan.APIUnavailable:
 		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
 	case plan.WaitDependency, plan.Scale:

@@ -35,6 +35,12 @@ func TestResources(t *testing.T) {
 	created := result(plan.Create, child.Service, "web", nil)
 	created.UID = "new-uid"
 	live := func(action plan.Action) plan.Result { return result(action, child.Service, "web", newService()) }
+	held := func(action plan.Action, finalizers ...string) plan.Result {
+		service := newService()
+		service.DeletionTimestamp, service.Finalizers = &metav1.Time{Time: noon}, finalizers
+		return result(action, child.Service, "web", service)
+	}
+	superfluous := func(r plan.Result) plan.Result { r.Desired = nil; return r }
 	missing := func(action plan.Action) plan.Result { return result(action, child.Service, "web", nil) }
 	is := func(uid types.UID, state v1.ResourceState, message string) *v1.ResourceStatus {
 		return &v1.ResourceStatus{Kind: "Service", Name: "web", UID: uid, State: state, Message: message}
@@ -53,6 +59,13 @@ func TestResources(t *testing.T) {
 		{"deleted", live(plan.Delete), false, nil},
 		{"not deleted", failedWith(live(plan.Delete), errOther), false, is(serviceUID, v1.ResourceFailed, "something else.")},
 		{"is deleting", live(plan.WaitDeletion), false, is(serviceUID, v1.ResourcePending, "Terminating; will be recreated.")},
+		{"is deleting in the foreground", held(plan.WaitDeletion, metav1.FinalizerDeleteDependents), false, is(serviceUID, v1.ResourcePending, "Terminating; will be recreated.")},
+		{"is held by a finalizer", held(plan.WaitDeletion, metav1.FinalizerDeleteDependents, "example.com/a"), false,
+			is(serviceUID, v1.ResourcePending, "Terminating until its controller removes the finalizer example.com/a; will then be recreated.")},
+		{"is held by two finalizers", held(plan.WaitDeletion, "example.com/a", "example.com/b"), false,
+			is(serviceUID, v1.ResourcePending, "Terminating until their controllers remove the finalizers example.com/a, example.com/b; will then be recreated.")},
+		{"is switched off and held by a finalizer", superfluous(held(plan.WaitDeletion, "example.com/a")), false,
+			is(serviceUID, v1.ResourcePending, "Terminating until its controller removes the finalizer example.com/a.")},
 		{"failed", failedWith(live(plan.Apply), errOther), false, is(serviceUID, v1.ResourceFailed, "something else.")},
 		{"created in vain: what was there is remembered", failedWith(missing(plan.Create), errOther), false, is("old-uid", v1.ResourceFailed, "something else.")},
 		{"in a namespace that goes", failedWith(missing(plan.Create), terminating()), false, is("old-uid", v1.ResourcePending, "The namespace is being deleted.")},

@@ -35,6 +35,8 @@ func children(f facts) []Finding {
 				found = append(found, f.held(resource)...)
 			} else if f.isTaken(resource) {
 				found = append(found, f.conflict(resource)) // The controller learns of it once nothing else is in the way.
+			} else if finding, is := f.terminating(resource); is {
+				found = append(found, finding)
 			} else if f.ready != nil && f.ready.Reason == v1.ReasonApplying {
 				found = append(found, Finding{Reason: string(resource.State), What: fmt.Sprintf("%s %s waits.", resource.Kind, resource.Name), Evidence: []Evidence{resourceEvidence(f.app, resource)}})
 			}

@@ -85,6 +85,9 @@ func (f facts) waitsFor(answer Answer) string {
 			return "pods that are ready do not count as available yet"
 		}
 	}
+	if i := slices.IndexFunc(answer.Findings, func(finding Finding) bool { return finding.heldByFinalizer != "" }); i >= 0 && f.ready.Reason == v1.ReasonApplying {
+		return "it waits for a finalizer of " + answer.Findings[i].heldByFinalizer + ", which Fairlead does not remove"
+	}
 	i := slices.IndexFunc(f.app.Status.Problems, func(problem v1.Problem) bool { return problem.Reason == f.ready.Reason })
 	if i < 0 {
 		return ""

@@ -46,10 +46,7 @@ func deletion(f facts) []Finding {
 			finding.Evidence = append(finding.Evidence, f.childrenBeingDeleted()...)
 			finding.Next = []string{"Look for a finalizer on a child that nothing removes: kubectl fairlead tree " + f.app.Name}
 		default:
-			finding.Next = []string{
-				"Check the controller that owns this finalizer: it removes the finalizer when its work is done.",
-				fmt.Sprintf("If that controller is gone for good: kubectl edit %s.%s %s, and remove the finalizer. Its work is then never done.", v1.ApplicationResource, v1.SchemeGroupVersion.Group, f.app.Name),
-			}
+			finding.Next = removeFinalizer(fmt.Sprintf("%s.%s %s", v1.ApplicationResource, v1.SchemeGroupVersion.Group, f.app.Name))
 		}
 		found = append(found, finding)
 	}

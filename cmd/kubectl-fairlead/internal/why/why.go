@@ -46,6 +46,8 @@ type Finding struct {
 	otherwise []string
 	// quotaHasRoom says that the pods wait only until Kubernetes tries again to create them.
 	quotaHasRoom bool
+	// heldByFinalizer is the child that is being deleted and waits for a finalizer, if that is the finding.
+	heldByFinalizer string
 }
 
 // Evidence is where the finding comes from.
