@@ -123,6 +123,9 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 	says := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(words string) bool { return strings.Contains(problem.Message, words) })
 	}
+	if used, is := f.usedElsewhere(problem); is {
+		return used
+	}
 	known, ok := podAdvice[problem.Reason]
 	switch {
 	case !ok:
