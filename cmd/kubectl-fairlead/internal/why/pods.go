@@ -168,6 +168,9 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 	case problem.Reason == v1.ReasonUnschedulable && says("node affinity/selector", "untolerated taint", "affinity rules", "topology spread") && !says("Insufficient"):
 		known.next = known.next[:1] // It is not the size.
 	}
+	if problem.Reason == v1.ReasonUnschedulable && says("topology spread constraints") {
+		known.next = adviceForSpread(problem.Message, known.next)
+	}
 	return known
 }
 
