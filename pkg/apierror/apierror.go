@@ -123,6 +123,18 @@ func Message(err error) string {
 	}
 }
 
+// webhookName finds the webhook that the API server could not ask.
+var webhookName = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
+
+// UnansweredWebhook returns the name of the admission webhook that gave the API server no answer, so that it refused the request; "" if that
+// is not the cause.
+func UnansweredWebhook(message string) string {
+	if match := webhookName.FindStringSubmatch(message); match != nil {
+		return match[1]
+	}
+	return ""
+}
+
 // deniedByQuota reports whether the admission plugin ResourceQuota denied the request.
 func deniedByQuota(message string) bool {
 	return strings.Contains(message, "exceeded quota: ") || strings.Contains(message, "failed quota: ") ||

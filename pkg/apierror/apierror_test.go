@@ -146,3 +146,15 @@ func TestErrorMessage(t *testing.T) {
 		}
 	}
 }
+
+func TestUnansweredWebhook(t *testing.T) {
+	for message, want := range map[string]string{
+		`Internal error occurred: failed calling webhook "names.example.com": failed to call webhook: Post "https://x": EOF`: "names.example.com",
+		`admission webhook "names.example.com" denied the request: no`:                                                       "",
+		"etcdserver: request timed out": "",
+	} {
+		if got := UnansweredWebhook(message); got != want {
+			t.Errorf("%s: %q, want %q", message, got, want)
+		}
+	}
+}

@@ -241,6 +241,11 @@ func (f facts) failedWrite(resource v1.ResourceStatus) Finding {
 	case v1.ReasonPermissionDenied:
 		finding.What = object + " could not be written, because the controller lacks a permission."
 		finding.Next = []string{"Ask the platform team to grant the controller what the message names."}
+	case v1.ReasonApplyFailed:
+		if webhook := apierror.UnansweredWebhook(resource.Message); webhook != "" {
+			finding.What = fmt.Sprintf("%s could not be written, because admission webhook %s gives the API server no answer; the controller retries.", object, webhook)
+			finding.Next = []string{repairWebhook}
+		}
 	case v1.ReasonChildRefused:
 		finding.What = object + " is refused by the API server as invalid."
 		finding.Next = []string{"Correct the field of the Application that leads to it."}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -84,6 +85,9 @@ func (f facts) waitsFor(answer Answer) string {
 		if slices.ContainsFunc(answer.Findings, func(finding Finding) bool { return finding.Reason == reasonNotYetAvailable }) {
 			return "pods that are ready do not count as available yet"
 		}
+	}
+	if webhook := apierror.UnansweredWebhook(f.ready.Message); webhook != "" && f.ready.Reason == v1.ReasonApplyFailed {
+		return "the controller retries until admission webhook " + webhook + " answers"
 	}
 	if i := slices.IndexFunc(answer.Findings, func(finding Finding) bool { return finding.heldByFinalizer != "" }); i >= 0 && f.ready.Reason == v1.ReasonApplying {
 		return "it waits for a finalizer of " + answer.Findings[i].heldByFinalizer + ", which Fairlead does not remove"

@@ -91,8 +91,15 @@ func (f facts) adviceForRejected(message string, otherwise []string) []string {
 	if match := noPriorityClass.FindStringSubmatch(message); match != nil {
 		return []string{fmt.Sprintf("Create PriorityClass %s, or name another one in spec.priorityClassName: kubectl get priorityclasses", match[1]), retries}
 	}
+	if apierror.UnansweredWebhook(message) != "" {
+		return []string{repairWebhook, retries}
+	}
 	return otherwise
 }
+
+// repairWebhook is what to do about an admission webhook that does not answer.
+const repairWebhook = "Ask the team that installed the webhook to repair it, or to remove its configuration: " +
+	"kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 
 var noPriorityClass = regexp.MustCompile(`no PriorityClass with name (\S+) was found`)
 
