@@ -170,7 +170,9 @@ func (w *Writer) apply(ctx context.Context, owner cache.ObjectName, result plan.
 		result.Err = err
 		return result
 	}
-	return w.recordWrite(owner, result, applied)
+	result = w.recordWrite(owner, result, applied)
+	result.Instead = result.Unrepaired()
+	return result
 }
 
 // sendApply sends the apply, and before it the requests that it needs. The UID in the body makes the API server

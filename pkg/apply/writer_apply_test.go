@@ -309,3 +309,17 @@ func sorted(list []string) []string {
 	slices.Sort(list)
 	return list
 }
+
+// A repair that leaves the child as it was is none: an admission webhook has undone it, or the API server does not know the field.
+func TestApplyThatChangesNothing(t *testing.T) {
+	f := newFixture(t)
+	const service = owned + "spec: {selector: {app: web}, ports: [{name: http, port: 80, targetPort: http, protocol: TCP}]}"
+	f.do(f.create(child.Service, service))
+	f.do(f.apply(child.Service, service)) // Now the apply owns the fields.
+	step := f.apply(child.Service, service)
+	step.Drift, step.Fields, step.Values = true, []string{".spec.selector.app"}, map[string]string{".spec.selector.app": "hash"}
+	result := f.do(step)
+	if result.Action != plan.Keep || result.Changed() || len(result.Admitted) != 1 {
+		t.Errorf("%s, changed %t, admitted %v", result.Action, result.Changed(), result.Admitted)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/consistency"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // memory has the state of all Applications between their syncs. A restart loses it, so correctness does not depend on it: it
@@ -39,6 +40,8 @@ type remembered struct {
 	// repairs. See repair_backoff.go.
 	uid     types.UID
 	repairs map[child.Ref]*repairs
+	// written are the last writes to children that were not seen as rendered since; see repair_backoff.go.
+	written map[child.Ref]plan.Written
 	// statusDue is when a deferred status is written; see status_batch.go.
 	statusDue time.Time
 	// bursts are the latest changes of the ConfigMaps and Secrets that it refers to; see debounce.go.

@@ -80,6 +80,8 @@ type view struct {
 	changed map[child.Ref]map[string]int
 	// lastApplied are the hashes of the renderings that were applied to children.
 	lastApplied map[child.Ref]string
+	// written are the last writes to children.
+	written map[child.Ref]plan.Written
 }
 
 // view returns the repairs of an Application.
@@ -87,10 +89,11 @@ func (m *memory) view(key cache.ObjectName, uid types.UID, now time.Time) view {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, found := m.applications[key]
-	if !found || r.uid != uid || len(r.repairs) == 0 {
+	if !found || r.uid != uid || len(r.repairs)+len(r.written) == 0 {
 		return view{}
 	}
 	v := view{
+		written:   maps.Clone(r.written),
 		inBackoff: map[child.Ref]bool{}, createBackoff: map[child.Ref]bool{}, lastApplied: map[child.Ref]string{},
 		changed: map[child.Ref]map[string]int{},
 	}
@@ -114,6 +117,7 @@ func (m *memory) view(key cache.ObjectName, uid types.UID, now time.Time) view {
 func (m *memory) executed(application *v1.Application, results []plan.Result, now time.Time) {
 	for _, result := range results {
 		done := result.Done()
+		m.wrote(application, result)
 		if done.Action == plan.Create {
 			m.created(application, result.Ref, now)
 		}
@@ -126,6 +130,21 @@ func (m *memory) executed(application *v1.Application, results []plan.Result, no
 		case done.Action == plan.Apply, done.Action == plan.Scale, done.Action == plan.Adopt:
 			m.applied(application, result.Ref, done.Rendering())
 		}
+	}
+}
+
+// wrote remembers the write of a child until a sync finds that it is as rendered.
+func (m *memory) wrote(application *v1.Application, result plan.Result) {
+	written, wrote := result.Written()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch r := m.repairsFor(application); {
+	case wrote && r.written == nil:
+		r.written = map[child.Ref]plan.Written{result.Ref: written}
+	case wrote:
+		r.written[result.Ref] = written
+	case result.Done().Action == plan.Keep:
+		delete(r.written, result.Ref)
 	}
 }
 
@@ -186,10 +205,7 @@ func (m *memory) applied(application *v1.Application, ref child.Ref, rendering s
 
 // repairsOf returns the repairs of a child, to change them. The caller has the lock.
 func (m *memory) repairsOf(application *v1.Application, ref child.Ref) *repairs {
-	remembered := m.of(cache.MetaObjectToName(application))
-	if remembered.uid != application.UID {
-		remembered.uid, remembered.repairs = application.UID, nil
-	}
+	remembered := m.repairsFor(application)
 	if remembered.repairs == nil {
 		remembered.repairs = map[child.Ref]*repairs{}
 	}
@@ -199,6 +215,15 @@ func (m *memory) repairsOf(application *v1.Application, ref child.Ref) *repairs 
 		remembered.repairs[ref] = r
 	}
 	return r
+}
+
+// repairsFor returns the state of the Application, without repairs of another one of its name. The caller has the lock.
+func (m *memory) repairsFor(application *v1.Application) *remembered {
+	remembered := m.of(cache.MetaObjectToName(application))
+	if remembered.uid != application.UID {
+		remembered.uid, remembered.repairs, remembered.written = application.UID, nil, nil
+	}
+	return remembered
 }
 
 // minNonZero returns the shortest duration, where 0 means never.

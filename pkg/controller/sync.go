@@ -116,6 +116,7 @@ func (c *Controller) plan(
 		InBackoff:      remembered.inBackoff,
 		CreateBackoff:  remembered.createBackoff,
 		LastApplied:    remembered.lastApplied,
+		Written:        remembered.written,
 		ReleaseBackoff: owned.contended,
 		Confirmed:      c.memory.isConfirmed(observed.Application),
 		Missing:        target.references.missingMessage(),

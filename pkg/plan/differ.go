@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"fairlead.dev/fairlead/pkg/child"
@@ -48,6 +49,9 @@ type Difference struct {
 	// PrePatch is the strategic merge patch to send before the apply, if another writer changed the keys of
 	// list items (see prepatch.go), or set fields that exclude the rendered ones (see union.go).
 	PrePatch map[string]any
+	// live is the live child, and paths are those of the Fields without the lists in another order.
+	live  *typed.TypedValue
+	paths *fieldpath.Set
 }
 
 // Compare returns the difference. It returns an error if an object does not fit its schema.
@@ -78,9 +82,11 @@ func (d differ) merge(desired child.Desired, live child.Object) (Difference, err
 	}
 	var difference Difference
 	// Removed are the fields that only the rendered object has.
-	for path := range comparison.Removed.Union(comparison.Modified).All() {
+	differing := comparison.Removed.Union(comparison.Modified)
+	for path := range differing.All() {
 		difference.Fields = append(difference.Fields, path.String())
 	}
+	difference.live, difference.paths = have, differing
 	difference.Fields = append(difference.Fields, reordered(object, live)...)
 	difference.PrePatch = replaceSiblings(prePatch(object, comparison), desired.Kind, object.Object, comparison)
 	return difference, nil

@@ -25,6 +25,8 @@ type Input struct {
 	// LastApplied are the hashes of the renderings that children were brought to before. Where such a child differs
 	// again, another writer changed it, even if that writer removed the hash.
 	LastApplied map[child.Ref]string
+	// Written are the last writes to children, as far as they are known.
+	Written map[child.Ref]Written
 	// ReleaseBackoff are children whose owner another writer keeps restoring, against deletionPolicy Orphan.
 	ReleaseBackoff map[child.Ref]bool
 	// Confirmed means that the API server has confirmed a version of the cached Application since this process started to
@@ -164,10 +166,7 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (_ Ste
 	}
 	if len(difference.Fields) == 0 {
 		step.Action = Keep
-		if in.ReleaseBackoff[desired.Ref] {
-			step.Action, step.Reason = Backoff, contended
-		}
-		return step, nil
+		return step.orRelease(in), nil
 	}
 	step.Action = Apply
 	if live.GetAnnotations()[v1.AnnotationCreatedFieldSet] != "" {
@@ -191,6 +190,14 @@ func decide(differ Differ, in Input, steps []Step, desired child.Desired) (_ Ste
 	default:
 		step.Reason = "the Application changed"
 	}
+	if step.Drift && step.Undone == 0 && !released {
+		if step, err = step.withoutAdmitted(in.Written[desired.Ref], difference); err != nil {
+			return Step{}, err
+		}
+		if step.Action == Keep {
+			return step.orRelease(in), nil
+		}
+	}
 	return backOff(step, in.InBackoff), nil
 }
 
@@ -211,6 +218,14 @@ func KeepLive(around child.Snapshot, desired child.Desired, live child.Object) (
 
 // contended is why a child in backoff is left alone.
 const contended = "another client keeps reverting what Fairlead sets"
+
+// orRelease turns a Keep into a Backoff while another writer keeps restoring the owner of the child.
+func (s Step) orRelease(in Input) Step {
+	if in.ReleaseBackoff[s.Ref] {
+		s.Action, s.Reason = Backoff, contended
+	}
+	return s
+}
 
 // backOff turns a repair into a Backoff while another writer keeps reverting the child.
 func backOff(step Step, inBackoff map[child.Ref]bool) Step {

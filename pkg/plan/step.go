@@ -67,6 +67,10 @@ type Step struct {
 	RecheckOwner bool
 	// Fields are the paths that differ, if that is the reason.
 	Fields []string
+	// Values are the hashes of the live values of the Fields and of those Admitted, without those that admission may not decide.
+	Values map[string]string
+	// Admitted are paths that differ because an admission webhook or policy changes what Fairlead writes; see admitted.go.
+	Admitted []string
 	// PrePatch is, for an Apply, the strategic merge patch to send first. It replaces list items whose keys another
 	// writer changed, and removes fields that exclude the rendered ones. Without Drift the writer sends it only if the
 	// API server refuses the apply. Usually nil.

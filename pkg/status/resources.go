@@ -116,7 +116,7 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		}
 		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
 	case plan.Keep:
-		return v1.ResourceSynced, "", ""
+		return v1.ResourceSynced, "", admittedMessage(result)
 	}
 	if in.observing() && onlyNotes(result) {
 		return v1.ResourceSynced, "", ""
@@ -127,7 +127,7 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 	if result.Action == plan.Backoff {
 		return v1.ResourceFailed, v1.ReasonContended, backoffMessage(in, result)
 	}
-	return v1.ResourceSynced, "", ""
+	return v1.ResourceSynced, "", admittedMessage(result)
 }
 
 // onlyNotes reports whether a revision lacks nothing but annotations, such as those that an older controller did not write. No user would
@@ -158,6 +158,18 @@ func backoffMessage(in Input, result plan.Result) string {
 		fields = result.Fields
 	}
 	return fmt.Sprintf("Another writer keeps changing %s; repair is backing off.", paths(fields))
+}
+
+// admittedMessage names what an admission webhook or policy changes in Fairlead's own writes. A custom API drops what it does not know.
+func admittedMessage(result plan.Result) string {
+	if len(result.Admitted) == 0 {
+		return ""
+	}
+	message := "An admission webhook or policy of the cluster changes " + paths(outermost(result.Admitted)) + " whenever Fairlead writes it"
+	if result.Ref.Kind.Optional() {
+		message += fmt.Sprintf(", or the installed version of %s does not know it", result.Ref.Kind.Kind)
+	}
+	return message + "."
 }
 
 func driftMessage(in Input, result plan.Result) string {

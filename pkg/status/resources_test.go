@@ -29,8 +29,18 @@ func terminating() error {
 	return err
 }
 
+// TestAdmittedRoute: the cluster may have an older version of a custom API, which drops what it does not know.
+func TestAdmittedRoute(t *testing.T) {
+	route := plan.Result{Step: plan.Step{Action: plan.Keep, Ref: ref(child.HTTPRoute, "web"), Admitted: []string{".spec.rules"}}}
+	const want = "An admission webhook or policy of the cluster changes .spec.rules whenever Fairlead writes it, or the installed version of HTTPRoute does not know it."
+	if got := admittedMessage(route); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestResources(t *testing.T) {
 	fields := func(r plan.Result, fields ...string) plan.Result { r.Fields = fields; return r }
+	admitted := func(r plan.Result, fields ...string) plan.Result { r.Admitted = fields; return r }
 	because := func(r plan.Result, reason string) plan.Result { r.Reason = reason; return r }
 	created := result(plan.Create, child.Service, "web", nil)
 	created.UID = "new-uid"
@@ -54,6 +64,8 @@ func TestResources(t *testing.T) {
 	}{
 		{"kept", live(plan.Keep), false, is(serviceUID, v1.ResourceSynced, "")},
 		{"kept, of which the result has no UID", func() plan.Result { r := live(plan.Keep); r.UID = ""; return r }(), false, is(serviceUID, v1.ResourceSynced, "")},
+		{"kept as admission made it", admitted(live(plan.Keep), ".spec.type"), false, is(serviceUID, v1.ResourceSynced, "An admission webhook or policy of the cluster changes .spec.type whenever Fairlead writes it.")},
+		{"applied, and admission changed it", admitted(live(plan.Apply), ".spec.type"), false, is(serviceUID, v1.ResourceSynced, "An admission webhook or policy of the cluster changes .spec.type whenever Fairlead writes it.")},
 		{"created", created, false, is("new-uid", v1.ResourceSynced, "")},
 		{"applied", live(plan.Apply), false, is(serviceUID, v1.ResourceSynced, "")},
 		{"deleted", live(plan.Delete), false, nil},

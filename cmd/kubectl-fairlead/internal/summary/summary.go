@@ -162,11 +162,21 @@ func outdated(loaded *cluster.Loaded) bool {
 	if revision, _ := why.OtherRevision(application); revision > 0 {
 		return false // What waits is not the spec.
 	}
-	// A suspended controller determines no revision of a new spec, so there only the image shows it.
+	// A suspended controller determines no revision of a new spec, so there only the image shows it. One that admission changed is the spec's.
 	otherImage := func(container corev1.Container) bool {
-		return container.Name == application.Name && container.Image != application.Spec.Image
+		return container.Name == application.Name && container.Image != application.Spec.Image && admitted(application, child.Deployment) == ""
 	}
 	return lacksRevision(application, deployment) || slices.ContainsFunc(deployment.Spec.Template.Spec.Containers, otherImage)
+}
+
+// admitted is what status says of a child that is as Fairlead wrote it, but for what an admission webhook or policy changed; "" for others.
+func admitted(application *v1.Application, kind child.Kind) string {
+	for _, resource := range application.Status.Resources {
+		if resource.Group == kind.Group && resource.Kind == kind.Kind && resource.State == v1.ResourceSynced {
+			return resource.Message
+		}
+	}
+	return ""
 }
 
 // lacksRevision reports whether status has a revision of the spec, and the Deployment rolls out another one. The revision is in status
@@ -277,6 +287,11 @@ func notes(loaded *cluster.Loaded) (found []string) {
 	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name)
 	for _, container := range why.AddedContainers(loaded.Application, deployment) {
 		found = append(found, container.What())
+	}
+	for _, resource := range loaded.Application.Status.Resources {
+		if resource.State == v1.ResourceSynced && resource.Message != "" {
+			found = append(found, resource.Kind+" "+resource.Name+": "+resource.Message)
+		}
 	}
 	for _, unused := range loaded.UnusedParents() {
 		found = append(found, unused.What())

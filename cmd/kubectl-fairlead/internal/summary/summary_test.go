@@ -171,6 +171,23 @@ func TestImageThatNoPodRuns(t *testing.T) {
 	}
 }
 
+// TestAdmittedNote: what admission makes of a child is said once, beside the images that differ for that reason.
+func TestAdmittedNote(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	resources := loaded.Application.Status.Resources
+	for i := range resources {
+		if resources[i].Kind == child.Deployment.Kind {
+			resources[i].Message = "An admission webhook or policy of the cluster changes .spec.template.spec.containers[name=\"cart\"].image whenever Fairlead writes it."
+		}
+	}
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	summary.Of(loaded).Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
+	const want = `Deployment cart: An admission webhook or policy of the cluster changes .spec.template.spec.containers[name="cart"].image whenever Fairlead writes it.`
+	if strings.Count(out.String(), want) != 1 {
+		t.Errorf("%q is not there once:\n%s", want, out)
+	}
+}
+
 // TestOutdated: all pods are updated to what the Deployment says, which is not what the spec says.
 func TestOutdated(t *testing.T) {
 	pending := func(a *v1.Application, revision string) {
@@ -191,6 +208,14 @@ func TestOutdated(t *testing.T) {
 	}{
 		{"nothing", func(*v1.Application) {}, false},
 		{"an image", func(a *v1.Application) { a.Spec.Image = "example.com/cart:next" }, true},
+		{"an image that admission changed", func(a *v1.Application) {
+			a.Spec.Image = "example.com/cart:next"
+			for i := range a.Status.Resources {
+				if a.Status.Resources[i].Kind == child.Deployment.Kind {
+					a.Status.Resources[i].Message = "An admission webhook changes it."
+				}
+			}
+		}, false},
 		{"an image while suspended", func(a *v1.Application) {
 			a.Spec.Image, a.Spec.ReconcilePolicy = "example.com/cart:next", v1.ReconcileSuspend
 		}, true},
