@@ -44,6 +44,8 @@ type remembered struct {
 	written map[child.Ref]plan.Written
 	// statusDue is when a deferred status is written; see status_batch.go.
 	statusDue time.Time
+	// refused is the last Event about a status that the API server refuses.
+	refused refusal
 	// bursts are the latest changes of the ConfigMaps and Secrets that it refers to; see debounce.go.
 	bursts map[referenced]burst
 	// turn is when the next sync of a large Application may go on, if that has to wait. hasTurn is true while such a sync

@@ -38,7 +38,9 @@ func (c *Controller) report(
 	in.Contended = remembered.contendedFields(results)
 	next := status.Compute(in, now)
 	write, statusDelay := c.memory.deferStatus(key, status.Compare(application.Status, next), now)
-	if err := c.stages.writeStatus(ctx, application, next, write); err != nil {
+	err := c.stages.writeStatus(ctx, application, next, write)
+	c.recordRefusedStatus(application, write, err, now)
+	if err != nil {
 		return failed(err)
 	}
 	if write == writeNow {

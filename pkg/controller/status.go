@@ -7,14 +7,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
+	"fairlead.dev/fairlead/pkg/status"
 )
 
 var applicationsGVR = v1.SchemeGroupVersion.WithResource(v1.ApplicationResource)
@@ -43,6 +47,45 @@ func (c *Controller) writeStatus(ctx context.Context, application *v1.Applicatio
 	c.memory.confirm(application)
 	c.ConsistencyStore.WroteAt(cache.MetaObjectToName(application), applicationsGVR, written.ResourceVersion)
 	return nil
+}
+
+// refusedEventPeriod is how often an Event repeats that the status is refused for the same reason: often enough for the last hour's Events.
+const refusedEventPeriod = 30 * time.Minute
+
+// refusal is the last Event about a refused status; the zero value says that the last status was accepted.
+type refusal struct {
+	message string
+	last    time.Time
+}
+
+// recordRefusedStatus records an Event if the API server refuses a status, such as for an admission policy of the cluster. The status cannot
+// say so, and goes on showing an earlier state.
+func (c *Controller) recordRefusedStatus(application *v1.Application, write statusWrite, err error, now time.Time) {
+	switch {
+	case write != writeNow:
+	case err == nil:
+		c.memory.notesRefusal(application, "", now)
+	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsInternalError(err), apierrors.IsRequestEntityTooLargeError(err):
+		if message := apierror.Message(err); c.memory.notesRefusal(application, message, now) {
+			c.Recorder.Eventf(application, nil, corev1.EventTypeWarning, v1.EventStatusRefused, actionReport, "%s", status.WhyRefused(message))
+		}
+	}
+}
+
+// notesRefusal remembers why a status was refused, or "" for an accepted one, and reports whether an Event is due.
+func (m *memory) notesRefusal(application *v1.Application, message string, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	remembered := m.of(cache.MetaObjectToName(application))
+	if message == "" {
+		remembered.refused = refusal{}
+		return false
+	}
+	if message == remembered.refused.message && now.Sub(remembered.refused.last) < refusedEventPeriod {
+		return false
+	}
+	remembered.refused = refusal{message: message, last: now}
+	return true
 }
 
 // patchStatus writes the status after an update met a conflict, if only metadata changed: a client that keeps labelling

@@ -215,6 +215,11 @@ func WhyRepaired(result plan.Result) string {
 	}
 }
 
+// WhyRefused is the message of an Event about a status that the API server refuses.
+func WhyRefused(answer string) string {
+	return text.Truncate("The API server refuses the status of the Application, which shows an earlier state: "+answer, maxMessage)
+}
+
 // withoutBookkeeping returns the fields without the annotations in which Fairlead keeps its state.
 func withoutBookkeeping(fields []string) []string {
 	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool {

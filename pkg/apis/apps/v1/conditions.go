@@ -181,6 +181,8 @@ const (
 	EventChildDeleted = "ChildDeleted"
 	// EventConfigChanged: a ConfigMap or Secret that the pods use changed, so the pods roll.
 	EventConfigChanged = "ConfigChanged"
+	// EventStatusRefused: the API server refuses the status, which goes on showing an earlier state; the message is the API server's.
+	EventStatusRefused = "StatusRefused"
 	// EventOrphaned: with deletionPolicy Orphan, Fairlead released a child or left it behind.
 	EventOrphaned = "Orphaned"
 )
