@@ -70,6 +70,9 @@ type Pods struct {
 	Paused bool `json:"paused,omitempty"`
 	// Stopped is Observe or Suspend if that is the reconcilePolicy: until the Application is resumed, no child changes.
 	Stopped v1.ReconcilePolicy `json:"stopped,omitempty"`
+	// Unfinished is the number of pods that Kubernetes replaces nevertheless, because a rollout has begun. Compare leaves it 0. -1 means
+	// that it is not known.
+	Unfinished int32 `json:"unfinished,omitempty"`
 	// Pinned is the revision that spec.rollback.toRevision names. The pods stay at it, whatever else the spec says about them.
 	Pinned int64 `json:"pinned,omitempty"`
 	// Strategy is the strategy of the replacement.

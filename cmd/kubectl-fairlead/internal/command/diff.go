@@ -243,6 +243,9 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 		about.unknown, err = t.followContents(ctx, clients, live, application, &d)
 		about.unknown = strings.TrimSpace(about.unknown)
 	}
+	if err == nil && live != nil && d.Pods.Stopped != "" {
+		d.Pods.Unfinished, _, err = unfinishedRollout(ctx, clients, live)
+	}
 	return d, about, err
 }
 

@@ -9,7 +9,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
@@ -39,6 +41,13 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return effect{summary: isDeleting}, nil
 	}
 	if !enforced(edited) {
+		unfinished, live, err := unfinishedRollout(ctx, clients, edited)
+		if err != nil {
+			return effect{}, err
+		}
+		if goesOn := difference.GoesOn(unfinished, live); goesOn != "" {
+			return effect{summary: "Until it is resumed, Fairlead replaces no pod." + goesOn}, nil
+		}
 		return effect{summary: "Until it is resumed, no pod is replaced."}, nil
 	}
 	if refusal := routeConflict(application, edited); refusal != "" {
@@ -96,6 +105,20 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return effect{summary: difference.Deferred(d, waits)}, nil
 	}
 	return e.withContents(ctx, clients, application, edited, d)
+}
+
+// unfinishedRollout is difference.Unfinished of the Application's Deployment, and the number of its pods.
+func unfinishedRollout(ctx context.Context, clients *cluster.Clients, application *v1.Application) (unfinished, live int32, err error) {
+	deployment, err := clients.Kube.AppsV1().Deployments(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsForbidden(err):
+		return -1, 0, nil
+	case apierrors.IsNotFound(err), err == nil && !child.OwnedBy(deployment, application):
+		return 0, 0, nil
+	case err != nil:
+		return 0, 0, err
+	}
+	return difference.Unfinished(deployment), deployment.Status.Replicas, nil
 }
 
 // withContents is the effect of the difference and of ConfigMaps and Secrets that have changed meanwhile.

@@ -61,10 +61,10 @@ func (t *tool) eject() *cobra.Command {
 		Short: "Delete an Application, and leave its objects running as plain ones",
 		Long: long(`
 			Delete the Application NAME alone. Its Deployment, its Service and its other objects stay as they are, without
-			Fairlead's marks, and no pod is replaced. Some labels stay: the Service keeps the one by which a ServiceMonitor finds
-			it, and the pod template keeps its own, because any change of it would replace the pods. With --output-dir you also
-			get the objects as manifests for your repository or chart. A new Application can take the objects back: see
-			docs/guides/take-back.md.
+			Fairlead's marks. That replaces no pod; a rollout that has begun goes on. Some labels stay: the Service keeps the one
+			by which a ServiceMonitor finds it, and the pod template keeps its own, because any change of it would replace the
+			pods. With --output-dir you also get the objects as manifests for your repository or chart. A new Application can take
+			the objects back: see docs/guides/take-back.md.
 
 			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods, unless they
 			are still those of before. With --to-helm the Helm release that gave the objects up has them again, too. Both write

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -42,7 +45,7 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 			to.Hanging("  ", "The "+e.release.String()+" has them again. If you took them out of the chart, put them back before the next helm upgrade, which deletes them otherwise.")
 		}
 	} else if len(objects) > 0 {
-		to.Line("  No pod is replaced.")
+		to.Hanging("  ", replacesNone(objects))
 		if slices.ContainsFunc(objects, keepsTemplateLabels) {
 			to.Hanging("  ", "The pod template of the Deployment keeps Fairlead's labels, because any change of it would replace the pods.")
 		}
@@ -51,6 +54,20 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 		}
 		e.announcePaused(to, objects)
 	}
+}
+
+// replacesNone says that the ejection replaces no pod, while a rollout of the Deployment may do.
+func replacesNone(objects []left) string {
+	for _, object := range objects {
+		live := &appsv1.Deployment{}
+		if object.kind != child.Deployment || runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, live) != nil {
+			continue
+		}
+		if goesOn := difference.GoesOn(difference.Unfinished(live), live.Status.Replicas); goesOn != "" {
+			return "The ejection replaces no pod." + goesOn
+		}
+	}
+	return "No pod is replaced."
 }
 
 // keepsTemplateLabels reports whether the object is a Deployment whose pods have Fairlead's label.

@@ -71,6 +71,9 @@ func Headline(d preview.Difference) string {
 	switch {
 	case pods.Stopped != "":
 		said = fmt.Sprintf("until it is resumed, no child changes and no pod is replaced (reconcilePolicy: %s).", pods.Stopped)
+		if goesOn := GoesOn(pods.Unfinished, pods.Live); goesOn != "" {
+			said = fmt.Sprintf("until it is resumed, no child changes, and Fairlead replaces no pod (reconcilePolicy: %s).", pods.Stopped) + goesOn
+		}
 	case isForeign(d):
 		return "no pod changes, because the Deployment does not belong to the Application."
 	case pods.After != nil && *pods.After == 0 && (pods.Replaced || pods.Held > 0):
@@ -190,7 +193,7 @@ func halted(pods preview.Pods) string {
 	if pods.Stopped == "" {
 		return ""
 	}
-	return fmt.Sprintf(" Fairlead changes no child until you resume the Application (reconcilePolicy: %s).", pods.Stopped)
+	return fmt.Sprintf(" Fairlead changes no child until you resume the Application (reconcilePolicy: %s).", pods.Stopped) + GoesOn(pods.Unfinished, pods.Live)
 }
 
 // pinned says that the spec does not decide about the pods.

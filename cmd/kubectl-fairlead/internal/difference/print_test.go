@@ -21,9 +21,10 @@ func TestPrint(t *testing.T) {
 	probe := preview.Change{Path: ".spec.template.spec.containers[web].readinessProbe", After: map[string]any{"httpGet": map[string]any{"path": "/ready", "port": "http"}}}
 	replicas := preview.Change{Path: ".spec.replicas", Before: 2.0, After: 4.0}
 	for name, d := range map[string]preview.Difference{
-		"nothing": {},
-		"pinned":  {Pods: preview.Pods{Live: 2, Pinned: 3}},
-		"stopped": {Pods: preview.Pods{Live: 2, Stopped: v1.ReconcileSuspend}},
+		"nothing":    {},
+		"pinned":     {Pods: preview.Pods{Live: 2, Pinned: 3}},
+		"stopped":    {Pods: preview.Pods{Live: 2, Stopped: v1.ReconcileSuspend}},
+		"unfinished": {Pods: preview.Pods{Live: 3, Stopped: v1.ReconcileSuspend, Unfinished: 2}},
 		"scale": {
 			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Update, Changes: []preview.Change{replicas}}},
 			Pods:     preview.Pods{Live: 2, Before: new(int32(2)), After: new(int32(4))},
@@ -112,6 +113,9 @@ func TestSentence(t *testing.T) {
 		},
 		"Until it is resumed, no child changes and no pod is replaced (reconcilePolicy: Observe).": {
 			Pods: preview.Pods{Live: 2, Replaced: true, Because: image, Stopped: v1.ReconcileObserve},
+		},
+		"Until it is resumed, no child changes, and Fairlead replaces no pod (reconcilePolicy: Observe). The rollout that has begun goes on: Kubernetes replaces the other 2 pods.": {
+			Pods: preview.Pods{Live: 3, Replaced: true, Because: image, Stopped: v1.ReconcileObserve, Unfinished: 2},
 		},
 		"No pod is replaced. The pods stay at revision 3 until you remove spec.rollback.toRevision.": {Pods: preview.Pods{Live: 2, Pinned: 3}},
 		"No pod changes, because the Deployment does not belong to the Application. Deployment web cannot be adopted because of spec.paused: set it.": {

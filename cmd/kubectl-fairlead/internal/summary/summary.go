@@ -137,6 +137,9 @@ func Of(loaded *cluster.Loaded) Summary {
 		s.Rollout.Revision, s.Rollout.LastHealthy, s.Rollout.RolledBackFrom = revision.Current, revision.LastHealthy, revision.RolledBackFrom
 	}
 	s.Rollout.Outdated = outdated(loaded)
+	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
+		s.follow(loaded)
+	}
 	for i := range loaded.Events[:min(len(loaded.Events), maxEvents)] {
 		event := &loaded.Events[i]
 		s.Events = append(s.Events, Event{Time: cluster.EventTime(event), Type: event.Type, Reason: event.Reason, Message: event.Message})
@@ -146,6 +149,29 @@ func Of(loaded *cluster.Loaded) Summary {
 	}
 	slices.Sort(s.Unreadable)
 	return s
+}
+
+// follow reads what runs from the Deployment. The status of a suspended Application is that of before, and Kubernetes goes on with a
+// rollout.
+func (s *Summary) follow(loaded *cluster.Loaded) {
+	application := loaded.Application
+	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name)
+	if deployment == nil || !child.OwnedBy(deployment, application) || deployment.Status.ObservedGeneration < deployment.Generation {
+		return
+	}
+	live := deployment.Status
+	s.Rollout.Desired, s.Rollout.Updated, s.Rollout.Available = 1, live.UpdatedReplicas, live.AvailableReplicas
+	if asked := deployment.Spec.Replicas; asked != nil {
+		s.Rollout.Desired = *asked
+	}
+	if live.Replicas == 0 || live.UpdatedReplicas < live.Replicas || s.RunningImage == "" && live.AvailableReplicas < s.Rollout.Desired {
+		return
+	}
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		if container.Name == application.Name {
+			s.RunningImage = container.Image
+		}
+	}
 }
 
 // outdated reports whether the Deployment does not have the pods of the spec: they wait, for example, for a Secret or the end of a

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -185,6 +186,33 @@ func TestAdmittedNote(t *testing.T) {
 	const want = `Deployment cart: An admission webhook or policy of the cluster changes .spec.template.spec.containers[name="cart"].image whenever Fairlead writes it.`
 	if strings.Count(out.String(), want) != 1 {
 		t.Errorf("%q is not there once:\n%s", want, out)
+	}
+}
+
+// TestSuspendedDuringRollout: Kubernetes goes on with the rollout, and the status is that of before.
+func TestSuspendedDuringRollout(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		live          appsv1.DeploymentStatus
+		image, status string
+	}{
+		{"in the middle", appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: 1, AvailableReplicas: 2}, "example.com/former:1 runs; the spec says ", "1 of 3 pods updated, 2 available"},
+		{"complete", appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: 3, AvailableReplicas: 3}, "", "3 of 3 pods updated, 3 available"},
+		{"not observed", appsv1.DeploymentStatus{ObservedGeneration: -1, Replicas: 3, UpdatedReplicas: 3, AvailableReplicas: 3}, "example.com/former:1 runs; the spec says ", "0 of 3 pods updated, 3 available"},
+	} {
+		loaded := clustertest.Load(t, "healthy")
+		application := loaded.Application
+		application.Spec.ReconcilePolicy, application.Status.Image, application.Status.UpdatedReplicas = v1.ReconcileSuspend, "example.com/former:1", 0
+		deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name)
+		test.live.ObservedGeneration += deployment.Generation
+		deployment.Status = test.live
+		streams, _, out, _ := genericiooptions.NewTestIOStreams()
+		summary.Of(loaded).Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
+		for _, want := range []string{"Image        " + test.image + application.Spec.Image + "\n", test.status} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: no %q in\n%s", test.name, want, out)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,93 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+)
+
+// TestEffectOfStopping: Kubernetes goes on with a rollout, whatever reconcilePolicy says, and also after an ejection.
+func TestEffectOfStopping(t *testing.T) {
+	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"}}
+	owner := []metav1.OwnerReference{*metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))}
+	now := metav1.Now()
+	const stopped, ejected = "Until it is resumed, no pod is replaced.", "No pod is replaced."
+	const goesOn = " The rollout that has begun goes on: Kubernetes replaces "
+	for name, test := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   string // "" if no rollout goes on.
+	}{
+		"in the middle":    {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }, goesOn + "the other 3 pods."},
+		"near the end":     {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 3 }, goesOn + "the other pod."},
+		"at the beginning": {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 0 }, goesOn + "all 4 pods."},
+		"of one pod":       {func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 1, 0 }, goesOn + "the pod."},
+		"not observed":     {func(d *appsv1.Deployment) { d.Generation++ }, " A rollout that has begun goes on."},
+		"none":             {func(*appsv1.Deployment) {}, ""},
+		"paused":           {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.Spec.Paused = 1, true }, ""},
+		"without pods":     {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.Spec.Replicas = 1, new(int32(0)) }, ""},
+		"being deleted":    {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.DeletionTimestamp = 1, &now }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 2, OwnerReferences: owner, Finalizers: []string{"example.com/hold"}}}
+			deployment.Spec.Replicas = new(int32(3))
+			deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4}
+			test.change(deployment)
+			for _, policy := range []v1.ReconcilePolicy{v1.ReconcileObserve, v1.ReconcileSuspend} {
+				edited := application.DeepCopy()
+				edited.Spec.ReconcilePolicy = policy
+				want := stopped
+				if test.want != "" {
+					want = "Until it is resumed, Fairlead replaces no pod." + test.want
+				}
+				got, err := (&editing{}).summary(t.Context(), &cluster.Clients{Kube: kubefake.NewClientset(deployment)}, application, edited)
+				if err != nil || got.summary != want {
+					t.Errorf("%s: %q, %v, want %q", policy, got.summary, err, want)
+				}
+			}
+			object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(deployment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := ejected
+			if test.want != "" {
+				want = "The ejection replaces no pod." + test.want
+			}
+			if got := replacesNone([]left{{&unstructured.Unstructured{Object: object}, child.Deployment}}); got != want {
+				t.Errorf("eject: %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestEffectOfStoppingUnread: a user without permission to read the Deployment reads that a rollout may go on. That of another owner is not
+// the Application's.
+func TestEffectOfStoppingUnread(t *testing.T) {
+	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"}, Spec: v1.ApplicationSpec{ReconcilePolicy: v1.ReconcileSuspend}}
+	foreign := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Status: appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 1}}
+	for want, refused := range map[string]error{
+		"Until it is resumed, no pod is replaced.":                                         nil,
+		"Until it is resumed, Fairlead replaces no pod. A rollout that has begun goes on.": apierrors.NewForbidden(appsv1.Resource("deployments"), "web", errors.New("no")),
+	} {
+		client := kubefake.NewClientset(foreign)
+		if refused != nil {
+			client.PrependReactor("get", "deployments", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refused })
+		}
+		if got, err := (&editing{}).summary(t.Context(), &cluster.Clients{Kube: client}, application, application); err != nil || got.summary != want {
+			t.Errorf("%q, %v, want %q", got.summary, err, want)
+		}
+	}
+}
