@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -19,8 +20,9 @@ import (
 )
 
 // accepted asks the API server by a dry run whether it would accept the Application: webhooks and policies know more than the plugin, such
-// as the routes of other Applications. It returns the refusal. Whatever else the API server answers leaves the difference as it is: the
-// user may lack the permission to write, which the difference does not need. old is nil if there is no Application yet.
+// as the routes of other Applications. It returns the refusal; a webhook that the API server cannot call is one, too. Whatever else the API
+// server answers leaves the difference as it is: the user may lack the permission to write, which the difference does not need. old is nil
+// if there is no Application yet.
 func accepted(ctx context.Context, clients *cluster.Clients, old, application *v1.Application) error {
 	dryRun := []string{metav1.DryRunAll}
 	if old == nil {
@@ -44,10 +46,17 @@ func refusal(err error) error {
 		return nil
 	}
 	reason := apierror.ReasonFor(err)
-	if apierrors.IsInvalid(err) {
-		reason = v1.ReasonInvalid
-	}
 	message := status.Status().Message
+	switch details := status.Status().Details; {
+	case apierrors.IsInvalid(err):
+		reason = v1.ReasonInvalid
+	case apierrors.IsNotFound(err) && details != nil && details.Kind == "namespaces":
+		return fmt.Errorf("the Application would be refused (NamespaceNotFound): %s. Create the namespace first", message)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return fmt.Errorf("the Application would be refused (NamespaceTerminating): %s", message)
+	case isWebhookDown(err):
+		return fmt.Errorf("the Application would be refused: %w", err)
+	}
 	switch reason {
 	case v1.ReasonInvalid, v1.ReasonPolicyDenied, v1.ReasonQuotaExceeded:
 		if fields := invalidFields(status.Status().Details); len(fields) == 1 {

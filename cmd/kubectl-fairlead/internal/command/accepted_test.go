@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,7 +21,7 @@ import (
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
 )
 
-// TestAccepted: what the API server refuses ends diff. What it answers about permissions, or about a webhook that is down, does not.
+// TestAccepted: what the API server refuses ends diff. What it answers about permissions does not.
 func TestAccepted(t *testing.T) {
 	resource := v1.Resource(v1.ApplicationResource)
 	host := field.Invalid(field.NewPath("spec", "routes").Index(0).Child("hostnames").Index(0), "a.example.com", "belongs to Application t10/b: choose another host name or path")
@@ -30,6 +31,10 @@ func TestAccepted(t *testing.T) {
 	denied.ErrStatus.Message = `admission webhook "validate.applications.apps.fairlead.dev" denied the request: ` + denied.ErrStatus.Message
 	const byField = `the Application would be refused (Invalid): spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application t10/b: choose another host name or path`
 	const policy = `admission webhook "images.example.com" denied the request: no latest tag`
+	const down = `failed calling webhook "images.example.com": connection refused`
+	const ends = "unable to create new content in namespace shop because it is being terminated"
+	terminating := apierrors.NewForbidden(resource, "web", errors.New(ends))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause, Message: "namespace shop is being terminated", Field: "metadata.namespace"}}
 	for name, test := range map[string]struct {
 		err  error
 		want string
@@ -46,11 +51,16 @@ func TestAccepted(t *testing.T) {
 			apierrors.NewForbidden(resource, "web", errors.New("exceeded quota: few, requested: 1, used: 2, limited: 2")),
 			`the Application would be refused (QuotaExceeded): applications.apps.fairlead.dev "web" is forbidden: exceeded quota: few, requested: 1, used: 2, limited: 2`,
 		},
-		"no permission":   {err: apierrors.NewForbidden(resource, "web", errors.New(`User "jo" cannot patch resource "applications" in API group "apps.fairlead.dev" in the namespace "shop"`))},
-		"a webhook down":  {err: apierrors.NewInternalError(errors.New(`failed calling webhook "validate.applications.apps.fairlead.dev"`))},
-		"no namespace":    {err: apierrors.NewNotFound(v1.Resource("namespaces"), "shop")},
-		"no connection":   {err: errors.New("connection refused")},
-		"gone, or edited": {err: errChanged},
+		"no permission":  {err: apierrors.NewForbidden(resource, "web", errors.New(`User "jo" cannot patch resource "applications" in API group "apps.fairlead.dev" in the namespace "shop"`))},
+		"a webhook down": {apierrors.NewInternalError(errors.New(down)), "the Application would be refused: Internal error occurred: " + down},
+		"no namespace": {
+			apierrors.NewNotFound(corev1.Resource("namespaces"), "shop"),
+			`the Application would be refused (NamespaceNotFound): namespaces "shop" not found. Create the namespace first`,
+		},
+		"a namespace that ends": {terminating, `the Application would be refused (NamespaceTerminating): applications.apps.fairlead.dev "web" is forbidden: ` + ends},
+		"another failure":       {err: apierrors.NewInternalError(errors.New("etcd has no leader"))},
+		"no connection":         {err: errors.New("connection refused")},
+		"gone, or edited":       {err: errChanged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid", ResourceVersion: "1"}}

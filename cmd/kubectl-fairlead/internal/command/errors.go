@@ -59,8 +59,8 @@ func explanation(err error) string {
 		return "there is no kubeconfig: set KUBECONFIG, or pass --kubeconfig or --server"
 	case meta.IsNoMatchError(err), errors.As(err, &status) && isMissingAPI(status):
 		return "this cluster does not serve Applications: install Fairlead's CRDs, or pass another --context"
-	case apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed calling webhook"):
-		return fmt.Sprintf("%s\nThe API server cannot ask the webhook that it names: see 'kubectl fairlead doctor'.", err)
+	case isWebhookDown(err):
+		return fmt.Sprintf("%s\nThe API server cannot ask the webhook that it names%s", err, whoseWebhook(err))
 	case errors.As(err, &status) && apierrors.IsForbidden(err) && status.Status().Details != nil && status.Status().Details.Kind == v1.ApplicationClassResource:
 		return fmt.Sprintf("%s\nAsk for the permission in the whole cluster: classes are in no namespace.", err)
 	case apierrors.IsForbidden(err) && strings.HasSuffix(err.Error(), " at the cluster scope"):
@@ -85,6 +85,22 @@ func explanation(err error) string {
 		return message
 	}
 	return err.Error()
+}
+
+// isWebhookDown reports whether the API server refused a request because it cannot call a webhook.
+func isWebhookDown(err error) bool {
+	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed calling webhook")
+}
+
+// ownWebhook finds a webhook of Fairlead's that the API server cannot call.
+var ownWebhook = regexp.MustCompile(`failed calling webhook "[a-z.]+\.` + regexp.QuoteMeta(v1.GroupName) + `"`)
+
+// whoseWebhook says what to do about the webhook: doctor checks Fairlead's own alone.
+func whoseWebhook(err error) string {
+	if ownWebhook.MatchString(err.Error()) {
+		return ": see 'kubectl fairlead doctor'."
+	}
+	return ". It is not Fairlead's: ask the client or team that installed it. To find it: kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 }
 
 // isMissingAPI recognises the 404 of a path that the API server does not have, as opposed to that of an object. Its body is

@@ -106,10 +106,16 @@ func TestHelp(t *testing.T) {
 
 // TestExplainsWebhooks: who edits an Application while its webhooks do not answer reads what to do.
 func TestExplainsWebhooks(t *testing.T) {
-	const message = `failed calling webhook "mutate.applications.apps.fairlead.dev": connection refused`
-	const want = "Internal error occurred: " + message + "\nThe API server cannot ask the webhook that it names: see 'kubectl fairlead doctor'."
-	if got := explain(apierrors.NewInternalError(errors.New(message))); got != want {
-		t.Errorf("%q, want %q", got, want)
+	const ask = "\nThe API server cannot ask the webhook that it names"
+	const foreign = ". It is not Fairlead's: ask the client or team that installed it. To find it: kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
+	for name, next := range map[string]string{
+		"mutate.applications.apps.fairlead.dev": ": see 'kubectl fairlead doctor'.", "images.example.com": foreign, "apps.fairlead.dev.example.com": foreign,
+	} {
+		message := fmt.Sprintf("failed calling webhook %q: connection refused", name)
+		want := "Internal error occurred: " + message + ask + next
+		if got := explain(fmt.Errorf("shop/web: %w", apierrors.NewInternalError(errors.New(message)))); got != "shop/web: "+want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
