@@ -5,5 +5,5 @@
 // its health and the reason.
 //
 // It is pure. The reader of the objects decides what the tree can show: an object that the reader may not see is missing
-// from the input, and the tree shows only what status says about it.
+// from the input. The tree shows what status says about it if that is more than that it exists, and leaves it out otherwise.
 package tree

@@ -73,7 +73,7 @@ func childNode(application *v1.Application, ref child.Ref, live child.Object) *N
 		node.set(Progressing, string(status.State), status.Message)
 	case v1.ResourceSynced:
 		if live == nil {
-			node.set(Missing, "NotFound", "Status lists it, but it does not exist or you may not read it.")
+			node.set(Missing, "NotFound", "Status lists it, but it does not exist.")
 		}
 	}
 	if live != nil && live.GetDeletionTimestamp() != nil {

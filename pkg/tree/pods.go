@@ -191,7 +191,7 @@ const reasonNoEndpoints = "NoEndpoints"
 
 // serviceHealth marks a Service whose clients get no response.
 func serviceHealth(node *Node, objects Objects, service *corev1.Service) {
-	if node.Health == Healthy && unserved(objects, service) {
+	if node.Health == Healthy && !slices.Contains(objects.Hidden, "endpointslices") && unserved(objects, service) {
 		node.set(Degraded, reasonNoEndpoints, "No pod serves it: requests fail.")
 	}
 }

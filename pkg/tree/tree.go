@@ -24,6 +24,8 @@ type Objects struct {
 	ReplicaSets    []*appsv1.ReplicaSet
 	Pods           []*corev1.Pod
 	EndpointSlices []*discoveryv1.EndpointSlice
+	// Hidden are the resources that the reader may not list, such as "deployments": that a child is not among Children then means nothing.
+	Hidden []string
 }
 
 // Build returns the tree of the Application.
@@ -32,6 +34,9 @@ func Build(objects Objects) *Node {
 	for _, ref := range refs(objects) {
 		live := objects.get(ref)
 		node := childNode(objects.Application, ref, live)
+		if node.Health == Missing && slices.Contains(objects.Hidden, ref.Kind.Resource) {
+			continue
+		}
 		if live == nil || !owned(objects.Application, ref, live) {
 			root.Children = append(root.Children, node)
 			continue // The Application does not own what is below an object of another owner.

@@ -5,10 +5,13 @@ package command
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/pkg/tree"
 )
@@ -53,13 +56,13 @@ func (t *tool) drawTree(ctx context.Context, to *screen.Screen, chosen *selectio
 	if err != nil {
 		return err
 	}
-	roots := make([]*tree.Node, 0, len(applications))
+	roots := make([]rootNode, 0, len(applications))
 	for _, application := range applications {
 		loaded, err := clients.Load(ctx, application)
 		if err != nil {
 			return err
 		}
-		roots = append(roots, tree.Build(loaded.Objects))
+		roots = append(roots, newRoot(loaded))
 	}
 	switch {
 	case out.machine():
@@ -74,10 +77,39 @@ func (t *tool) drawTree(ctx context.Context, to *screen.Screen, chosen *selectio
 		}
 	default:
 		for _, root := range roots {
-			to.Tree(root, out.format == formatWide)
+			name := root.Ref()
+			if chosen.allNamespaces {
+				name = root.Namespace + "/" + root.Name
+			}
+			root.print(to, name, out.format == formatWide)
 		}
 	}
 	return missing
+}
+
+// rootNode is an Application with its tree. Its JSON is stable: fields are added, never changed.
+type rootNode struct {
+	Namespace string `json:"namespace"`
+	*tree.Node
+	// Unreadable are the resources that the user may not list, so that the tree lacks them.
+	Unreadable []string `json:"unreadable,omitempty"`
+}
+
+func newRoot(loaded *cluster.Loaded) rootNode {
+	objects := loaded.Objects
+	for _, resource := range slices.Sorted(maps.Keys(loaded.Unreadable)) {
+		if resource != "events" { // No tree has them.
+			objects.Hidden = append(objects.Hidden, resource)
+		}
+	}
+	return rootNode{Namespace: loaded.Application.Namespace, Node: tree.Build(objects), Unreadable: objects.Hidden}
+}
+
+func (r rootNode) print(to *screen.Screen, name string, wide bool) {
+	to.TreeOf(name, r.Node, wide)
+	if len(r.Unreadable) > 0 {
+		to.Hanging("  ", "Not shown: you may not list "+strings.Join(r.Unreadable, ", "))
+	}
 }
 
 // resourceName is the object as `-o name` prints it, for other commands to take.

@@ -12,14 +12,17 @@ import (
 
 // Tree draws a tree of objects, one line each: health, name, a few words, and why an object is not healthy. A message
 // that does not fit is truncated, unless wide.
-func (s *Screen) Tree(root *tree.Node, wide bool) { s.branch(root, "", "", wide) }
+func (s *Screen) Tree(root *tree.Node, wide bool) { s.TreeOf(root.Ref(), root, wide) }
 
-func (s *Screen) branch(node *tree.Node, lead, below string, wide bool) {
+// TreeOf is Tree with another name of the root.
+func (s *Screen) TreeOf(name string, root *tree.Node, wide bool) { s.branch(name, root, "", "", wide) }
+
+func (s *Screen) branch(name string, node *tree.Node, lead, below string, wide bool) {
 	further := below + "  "
 	if len(node.Children) > 0 {
 		further = below + "│ "
 	}
-	line := node.Ref() + "  " + s.Health(node.Health, healthWords(node))
+	line := name + "  " + s.Health(node.Health, healthWords(node))
 	if node.Info != "" {
 		line += "  " + s.Paint(Dim, node.Info)
 	}
@@ -32,9 +35,9 @@ func (s *Screen) branch(node *tree.Node, lead, below string, wide bool) {
 	}
 	for i, child := range node.Children {
 		if i == len(node.Children)-1 {
-			s.branch(child, below+"└─ ", below+"   ", wide)
+			s.branch(child.Ref(), child, below+"└─ ", below+"   ", wide)
 		} else {
-			s.branch(child, below+"├─ ", below+"│  ", wide)
+			s.branch(child.Ref(), child, below+"├─ ", below+"│  ", wide)
 		}
 	}
 }
