@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"errors"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -53,6 +54,13 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if refusal := routeConflict(application, edited); refusal != "" {
 		return effect{summary: "No pod is replaced, because such a spec is not carried out (RouteConflict): " + refusal}, nil
 	}
+	loaded, err := clients.Load(ctx, application)
+	if err != nil {
+		return effect{}, err
+	}
+	if said := awaitsDeletion(loaded); said != "" {
+		return effect{summary: said}, nil
+	}
 	platform, err := e.platform(ctx, application)
 	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
 		d, served, err := e.tool.served(ctx, application, edited)
@@ -63,10 +71,6 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 			return e.withContents(ctx, clients, application, edited, d)
 		}
 	}
-	if err != nil {
-		return effect{}, err
-	}
-	loaded, err := clients.Load(ctx, application)
 	if err != nil {
 		return effect{}, err
 	}
@@ -105,6 +109,20 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return effect{summary: difference.Deferred(d, waits)}, nil
 	}
 	return e.withContents(ctx, clients, application, edited, d)
+}
+
+// awaitsDeletion says that the Application's Deployment is being deleted; "" if it is not. Kubernetes carries out no change of such a
+// Deployment, which a finalizer of another client may hold for long.
+func awaitsDeletion(loaded *cluster.Loaded) string {
+	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name)
+	if deployment == nil || deployment.DeletionTimestamp == nil || !child.OwnedBy(deployment, loaded.Application) {
+		return ""
+	}
+	waits := ""
+	if len(deployment.Finalizers) > 0 {
+		waits = ", and waits for its finalizers: " + strings.Join(deployment.Finalizers, ", ")
+	}
+	return "The Deployment is being deleted" + waits + ". The edit has no effect before it is gone. Then Fairlead creates it again."
 }
 
 // unfinishedRollout is difference.Unfinished of the Application's Deployment, and the number of its pods.

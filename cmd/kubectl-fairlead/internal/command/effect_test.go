@@ -16,6 +16,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
@@ -88,6 +89,32 @@ func TestEffectOfStoppingUnread(t *testing.T) {
 		}
 		if got, err := (&editing{}).summary(t.Context(), &cluster.Clients{Kube: client}, application, application); err != nil || got.summary != want {
 			t.Errorf("%q, %v, want %q", got.summary, err, want)
+		}
+	}
+}
+
+// TestEffectWhileDeploymentTerminates: Kubernetes carries out no change of a Deployment that is being deleted.
+func TestEffectWhileDeploymentTerminates(t *testing.T) {
+	const noEffect = ". The edit has no effect before it is gone. Then Fairlead creates it again."
+	now := metav1.Now()
+	for name, test := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   string
+	}{
+		"a finalizer": {
+			func(d *appsv1.Deployment) {
+				d.DeletionTimestamp, d.Finalizers = &now, []string{"example.com/hold", "example.com/other"}
+			},
+			"The Deployment is being deleted, and waits for its finalizers: example.com/hold, example.com/other" + noEffect,
+		},
+		"no finalizer":  {func(d *appsv1.Deployment) { d.DeletionTimestamp = &now }, "The Deployment is being deleted" + noEffect},
+		"not deleted":   {func(d *appsv1.Deployment) { d.Finalizers = []string{"example.com/hold"} }, ""},
+		"another owner": {func(d *appsv1.Deployment) { d.DeletionTimestamp, d.OwnerReferences = &now, nil }, ""},
+	} {
+		loaded := clustertest.Load(t, "healthy")
+		test.change(child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name))
+		if got := awaitsDeletion(loaded); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }
