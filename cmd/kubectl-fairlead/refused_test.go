@@ -155,3 +155,13 @@ func TestUndoOfWhatWaitsWarnsOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffInNoNamespace: the API server would refuse the file.
+func TestDiffInNoNamespace(t *testing.T) {
+	p := start(t)
+	file := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web, namespace: nowhere}, spec: {image: 'example.com/web:1'}}")
+	const want = `the Application would be refused (NamespaceNotFound): namespaces "nowhere" not found. Create the namespace first`
+	if r := p.runIn(file, "--namespace=nowhere", "diff", "-f", "-"); r.code != 2 || !strings.Contains(r.stderr, want) || r.stdout != "" {
+		t.Errorf("%+v, want %q", r, want)
+	}
+}
