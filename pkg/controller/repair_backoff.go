@@ -136,6 +136,9 @@ func (m *memory) executed(application *v1.Application, results []plan.Result, no
 // wrote remembers the write of a child until a sync finds that it is as rendered.
 func (m *memory) wrote(application *v1.Application, result plan.Result) {
 	written, wrote := result.Written()
+	if !wrote && result.Done().Action != plan.Keep {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch r := m.repairsFor(application); {
@@ -143,7 +146,7 @@ func (m *memory) wrote(application *v1.Application, result plan.Result) {
 		r.written = map[child.Ref]plan.Written{result.Ref: written}
 	case wrote:
 		r.written[result.Ref] = written
-	case result.Done().Action == plan.Keep:
+	default:
 		delete(r.written, result.Ref)
 	}
 }

@@ -35,19 +35,24 @@ type Written struct {
 
 // Written returns what a later sync has to know of the write; false if the child is as rendered, or was not written.
 func (r Result) Written() (Written, bool) {
-	done := r.Done()
+	written, done := Written{UID: r.UID}, r.Done()
+	switch done.Action {
+	case Create, Apply, Adopt:
+		written.ResourceVersion, written.Generation = r.ResourceVersion, r.Generation
+	case Keep:
+		if len(done.Admitted) == 0 {
+			return Written{}, false // Nearly every child of a sync. It costs nothing.
+		}
+		written.Values = done.Values
+	default:
+		return Written{}, false
+	}
 	if r.Err != nil || done.Desired == nil {
 		return Written{}, false
 	}
 	sent, err := hashJSON(done.Desired.Configuration)
-	switch done.Action {
-	case Create, Apply, Adopt:
-		return Written{UID: r.UID, ResourceVersion: r.ResourceVersion, Generation: r.Generation, Sent: sent}, err == nil
-	case Keep:
-		return Written{UID: r.UID, Sent: sent, Values: done.Values}, err == nil && len(done.Admitted) > 0
-	default:
-		return Written{}, false
-	}
+	written.Sent = sent
+	return written, err == nil
 }
 
 // withoutAdmitted returns the repair without the fields that admission made, or a Keep if no others differ.

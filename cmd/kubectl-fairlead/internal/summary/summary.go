@@ -188,7 +188,7 @@ func outdated(loaded *cluster.Loaded) bool {
 	if revision, _ := why.OtherRevision(application); revision > 0 {
 		return false // What waits is not the spec.
 	}
-	// A suspended controller determines no revision of a new spec, so there only the image shows it. One that admission changed is the spec's.
+	// A suspended controller determines no revision of a new spec, so there only the image shows it, unless admission changes it.
 	otherImage := func(container corev1.Container) bool {
 		return container.Name == application.Name && container.Image != application.Spec.Image && admitted(application, child.Deployment) == ""
 	}
