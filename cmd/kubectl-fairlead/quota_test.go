@@ -78,12 +78,12 @@ func TestRaisedQuota(t *testing.T) {
 	p.want(1, []string{"why", "web"}, "A ResourceQuota of this namespace allows no more pods.", "Or then have Kubernetes try at once: kubectl fairlead -n "+p.namespace+" restart web")
 	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
 	quotas := kube.CoreV1().ResourceQuotas(p.namespace)
-	if _, err := quotas.Patch(t.Context(), "small", types.MergePatchType, []byte(`{"spec":{"hard":{"pods":"1"}}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := quotas.Patch(t.Context(), "small", types.MergePatchType, []byte(`{"spec":{"hard":{"pods":"2"}}}`), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	p.eventually("the raise to count", func() bool {
 		raised, err := quotas.Get(t.Context(), "small", metav1.GetOptions{})
-		return err == nil && raised.Status.Hard.Pods().Value() == 1
+		return err == nil && raised.Status.Hard.Pods().Value() == 2
 	})
 	answer := p.run("why", "web")
 	// Kubernetes may try again at any time, and be faster.
@@ -92,4 +92,25 @@ func TestRaisedQuota(t *testing.T) {
 	}
 	p.want(0, []string{"restart", "web"})
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "1 of 1 pods updated, 1 available")
+}
+
+// TestQuotaOfReplicaSets: the Deployment controller does not write that it has observed a rollout whose ReplicaSet is refused.
+func TestQuotaOfReplicaSets(t *testing.T) {
+	p := start(t)
+	p.limit(corev1.ResourceList{"count/replicasets.apps": resource.MustParse("1")})
+	p.create("web", "{image: example.com/web:1, replicas: 2}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.want(0, []string{"set", "image", "web", "example.com/web:2"})
+	p.eventually("the Application to be stalled", func() bool { return len(p.get("web").Status.Problems) > 0 })
+	p.want(1, []string{"why", "web"}, "web is not ready (QuotaExceeded), and will not be until someone acts.", "A ResourceQuota of this namespace allows no more ReplicaSets.",
+		"Delete former ReplicaSets, which have no pods, or ask for more quota: kubectl -n "+p.namespace+" describe resourcequotas")
+	p.want(1, []string{"status", "web"}, "0 of 2 pods updated, 2 available")
+	p.want(0, []string{"tree", "web"}, "Failed to create new replica set")
+	quotas := kubernetes.NewForConfigOrDie(p.cluster.Config()).CoreV1().ResourceQuotas(p.namespace)
+	if err := quotas.Delete(t.Context(), "small", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.want(1, []string{"why", "web"}, "allowed no more ReplicaSets; it does not exist any more.", "Have Kubernetes try at once")
+	p.want(0, []string{"restart", "web"})
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "2 of 2 pods updated, 2 available")
 }

@@ -74,7 +74,7 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	} else {
 		evidence, pod = f.podEvidence(problem)
 	}
-	known := f.adviceFor(problem)
+	known := f.adviceFor(problem).ofReplicaSet(problem)
 	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
 	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what) + f.extent(problem), Evidence: evidence}
 	if problem.Reason == v1.ReasonImagePullFailed {

@@ -31,6 +31,9 @@ func (f facts) addQuotaRoom(finding *Finding, problem v1.Problem) bool {
 		return false
 	}
 	refused := "When Kubernetes last tried, ResourceQuota " + name[1] + " allowed no more pods; "
+	if isOfReplicaSet(problem) {
+		refused = strings.Replace(refused, "pods", "ReplicaSets", 1)
+	}
 	i := slices.IndexFunc(f.Quotas, func(quota *corev1.ResourceQuota) bool { return quota.Name == name[1] })
 	if i < 0 {
 		finding.What = refused + "it does not exist any more." + f.extent(problem)
