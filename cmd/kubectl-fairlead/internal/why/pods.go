@@ -58,7 +58,7 @@ func pods(f facts) []Finding {
 		})
 	}
 	if len(found) > 0 {
-		found[0].Next = append(found[0].Next, f.wayBack()...)
+		found[0].Next = append(found[0].Next, f.wayBack(found[0].Reason)...)
 		if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
 			found[0].Next = append(found[0].Next, f.endObservation())
 		}

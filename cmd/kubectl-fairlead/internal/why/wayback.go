@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
@@ -15,8 +16,9 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// wayBack is offered while an earlier revision worked and the failing one is still rolled out.
-func (f facts) wayBack() []string {
+// wayBack is offered while an earlier revision worked, the failing one is still rolled out, and what keeps its pods from serving is not also
+// in the way of other pods.
+func (f facts) wayBack(reason string) []string {
 	revision := f.app.Status.Revision
 	if revision == nil || revision.LastHealthy == 0 || revision.LastHealthy == revision.Current || revision.RolledBackFrom != 0 {
 		return nil
@@ -27,7 +29,64 @@ func (f facts) wayBack() []string {
 	if !slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.LastHealthy }) {
 		return nil // It is gone.
 	}
+	if !f.mayHelp(reason) {
+		return nil
+	}
 	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy: kubectl fairlead undo %s --to-revision=%[1]d", revision.LastHealthy, f.app.Name)}
+}
+
+// mayHelp reports whether the pods of the last healthy revision may serve where those of the present one do not, or at least still serve.
+func (f facts) mayHelp(reason string) bool {
+	switch reason {
+	case v1.ReasonNodeLost:
+		return false
+	case v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure, v1.ReasonPodRejected, v1.ReasonEvicted:
+		return f.keepsFormer()
+	case v1.ReasonUnschedulable, v1.ReasonVolumeNotMounting:
+		return f.keepsFormer() || f.needsOtherNodes()
+	default:
+		return true
+	}
+}
+
+// keepsFormer reports whether pods of a former revision are ready, which stay if the rollout goes back to them.
+func (f facts) keepsFormer() bool {
+	deployment, former := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name), f.former()
+	return deployment != nil && deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType && former.serving+former.lacking > 0
+}
+
+// needsOtherNodes reports whether the present revision asks for something else of a node than the last healthy one.
+func (f facts) needsOtherNodes() bool {
+	revisions := edit.History(f.Objects)
+	asked := func(is func(edit.Revision) bool) *v1.ApplicationSpec {
+		i := slices.IndexFunc(revisions, is)
+		if i < 0 {
+			return nil
+		}
+		restored := f.app.DeepCopy()
+		if _, err := edit.Undo(revisions[i], f.Children, false)(restored); err != nil {
+			return nil
+		}
+		return ofNodes(&restored.Spec)
+	}
+	present := asked(func(r edit.Revision) bool { return r.Current })
+	healthy := asked(func(r edit.Revision) bool { return r.LastHealthy })
+	return present != nil && healthy != nil && !equality.Semantic.DeepEqual(present, healthy)
+}
+
+// ofNodes is what decides which nodes may run the pods, without the programs.
+func ofNodes(spec *v1.ApplicationSpec) *v1.ApplicationSpec {
+	containers := func(list []corev1.Container) (asked []corev1.Container) {
+		for i := range list {
+			asked = append(asked, corev1.Container{Name: list[i].Name, Resources: list[i].Resources, Ports: list[i].Ports, RestartPolicy: list[i].RestartPolicy})
+		}
+		return asked
+	}
+	return &v1.ApplicationSpec{
+		Resources: spec.Resources, NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations,
+		TopologySpreadConstraints: spec.TopologySpreadConstraints, PriorityClassName: spec.PriorityClassName,
+		Mounts: spec.Mounts, InitContainers: containers(spec.InitContainers), Sidecars: containers(spec.Sidecars),
+	}
 }
 
 // wayBackFromRefusal is offered while a refused change of the pods is all that keeps the Deployment from being as it is: its pods are those

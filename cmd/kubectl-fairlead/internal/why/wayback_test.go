@@ -4,8 +4,13 @@
 package why_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -48,6 +53,80 @@ func TestRefusedFormerRevision(t *testing.T) {
 		"The revision that was put back after a failed rollout is not carried out: it exceeds a limit of its class.": true,
 		"→ Change the pods in the spec, so that they roll out instead":                                               true,
 	})
+}
+
+// TestWayBack is offered only where the pods of the former revision may serve, or still do.
+func TestWayBack(t *testing.T) {
+	const (
+		back  = "kubectl fairlead undo web --to-revision=1"
+		quota = v1.ReasonQuotaExceeded
+		room  = "0/3 nodes are available: 3 Insufficient memory."
+	)
+	large := &corev1.ResourceRequirements{Requests: amount(corev1.ResourceMemory, "1Gi")}
+	for _, test := range []struct {
+		name, reason, message string
+		recreate              bool
+		// former is how many pods of the former revision serve.
+		former int
+		// asks is what the present revision asks for; the former one asks for nothing.
+		asks *corev1.ResourceRequirements
+		want bool
+	}{
+		{name: "a crash", reason: v1.ReasonCrashLooping, want: true},
+		{name: "a crash, Recreate", reason: v1.ReasonCrashLooping, recreate: true, want: true},
+		{name: "a quota", reason: quota},
+		{name: "a quota, Recreate", reason: quota, recreate: true},
+		{name: "a quota, and former pods serve", reason: quota, former: 2, want: true},
+		{name: "a policy, Recreate", reason: v1.ReasonPolicyDenied, recreate: true},
+		{name: "a policy, and former pods serve", reason: v1.ReasonPolicyDenied, former: 1, want: true},
+		{name: "no pod can be made", reason: v1.ReasonReplicaFailure, recreate: true},
+		{name: "a lost node", reason: v1.ReasonNodeLost},
+		{name: "a lost node, and former pods serve", reason: v1.ReasonNodeLost, former: 1},
+		{name: "no room", reason: v1.ReasonUnschedulable, message: room, recreate: true},
+		{name: "no room, and former pods serve", reason: v1.ReasonUnschedulable, message: room, former: 1, want: true},
+		{name: "no room for more memory", reason: v1.ReasonUnschedulable, message: room, recreate: true, asks: large, want: true},
+	} {
+		loaded := clustertest.Load(t, "crash")
+		application := loaded.Application
+		application.Status.Revision = &v1.RevisionStatus{Current: 2, LastHealthy: 1}
+		application.Status.Problems = []v1.Problem{{Reason: test.reason, Message: test.message, Container: "web", Pods: 1}}
+		meta.RemoveStatusCondition(&application.Status.Conditions, v1.ConditionRolledBack)
+		deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+		if test.recreate {
+			deployment.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+		}
+		for i, pod := range loaded.Pods {
+			if i < test.former {
+				pod.OwnerReferences[0].UID = former(loaded).UID
+			} else {
+				pod.Status.Conditions = nil
+			}
+		}
+		if test.asks != nil {
+			ask(t, loaded, 2, v1.ApplicationSpec{Image: "example.com/web:2", Resources: test.asks})
+		}
+		wantParts(t, test.name, first(printed(t, loaded)), map[string]bool{back: test.want})
+	}
+}
+
+// former is the ReplicaSet without pods.
+func former(loaded *cluster.Loaded) *appsv1.ReplicaSet {
+	return loaded.ReplicaSets[slices.IndexFunc(loaded.ReplicaSets, func(r *appsv1.ReplicaSet) bool { return r.Status.Replicas == 0 })]
+}
+
+// ask sets what a revision says about the pods. Its name has the hash of that.
+func ask(t *testing.T, loaded *cluster.Loaded, number int64, pods v1.ApplicationSpec) {
+	t.Helper()
+	encoded, err := json.Marshal(pods)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range loaded.Children {
+		if r, ok := object.(*appsv1.ControllerRevision); ok && r.Revision == number {
+			r.Name = "web-" + child.HashOf(string(loaded.Application.UID), string(encoded))[:10]
+			r.Data.Raw = fmt.Appendf(nil, `{"spec":%s}`, encoded)
+		}
+	}
 }
 
 // TestRolledBackUnderObserve: no change is tried before the observation ends.
