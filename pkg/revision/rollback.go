@@ -90,11 +90,20 @@ func sameSpec(f facts) *blocker {
 	case f.healthy.spec != f.wanted:
 		return nil
 	case f.healthy.name == f.deployed.name:
-		return &blocker{v1.ReasonSameSpec, text.Capitalize(fmt.Sprintf("%s has been healthy, and is what runs.", f.healthy))}
+		return &blocker{v1.ReasonSameSpec, text.Capitalize(fmt.Sprintf("%s has been healthy, and is what %s.", f.healthy, f.runs()))}
 	default:
 		return &blocker{v1.ReasonSameSpec, text.Capitalize(fmt.Sprintf(
 			"%s, which was healthy last, says the same about the pods; ConfigMaps or Secrets that they use have changed since, and their former content is not kept.", f.healthy))}
 	}
+}
+
+// runs is a verb, or what the Deployment asks for where perhaps no pod of it is available: all that are may be of an older revision.
+func (f facts) runs() string {
+	status := f.Health.Status
+	if older := status.Replicas - status.UpdatedReplicas; status.AvailableReplicas > older {
+		return "runs"
+	}
+	return "the Deployment asks for"
 }
 
 // notTheRevision applies if another revision would fail, too.

@@ -301,6 +301,30 @@ func TestPutBackAndLost(t *testing.T) {
 	}
 }
 
+// The revision that the Deployment asks for need not run.
+func TestHealthyRevisionFails(t *testing.T) {
+	const runs, asked = "Revision 2 (web:2) has been healthy, and is what runs.", "Revision 2 (web:2) has been healthy, and is what the Deployment asks for."
+	for _, test := range []struct {
+		name   string
+		status appsv1.DeploymentStatus
+		want   string
+	}{
+		{"no pod", appsv1.DeploymentStatus{}, asked},
+		{"none is available", appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 2}, asked},
+		{"those of an older revision are", appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: 1, AvailableReplicas: 2}, asked},
+		{"one is available", appsv1.DeploymentStatus{Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 1}, runs},
+	} {
+		c := newCluster()
+		c.run(t, "web:1", healthy)
+		c.run(t, "web:2", healthy)
+		c.rollout = timedOut(v1.ReasonPolicyDenied, "no")
+		c.rollout.Status = test.status
+		if record := c.sync(t); record.Condition == nil || record.Condition.Message != test.want {
+			t.Errorf("%s: the condition is %+v, want %q", test.name, record.Condition, test.want)
+		}
+	}
+}
+
 // timedOut is a rollout that failed, for the reason if there is one.
 func timedOut(reason, message string) health.Rollout {
 	r := health.Rollout{TimedOut: true}
