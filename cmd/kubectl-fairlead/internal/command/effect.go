@@ -158,10 +158,7 @@ func missingConfig(application, edited *v1.Application) string {
 		!equality.Semantic.DeepEqual(reference.FromSpec(&application.Spec), reference.FromSpec(&edited.Spec)) {
 		return ""
 	}
-	if revision, _ := why.OtherRevision(application); revision > 0 {
-		return "" // An edit of the pods rolls those of the spec out instead.
-	}
-	return ready.Message
+	return why.MissingForSpec(application) // Perhaps an earlier revision runs, which needs more than the spec.
 }
 
 // routeConflict is what the controller says about a host name or path of another Application, if the edit keeps the routes: the spec is

@@ -32,13 +32,54 @@ func missingConfig(f facts) []Finding {
 	if number, pinned := OtherRevision(f.app); number > 0 {
 		of := fmt.Sprintf("revision %d", number)
 		finding.What = fmt.Sprintf("The pods of %s need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.", of)
-		finding.Next = []string{f.toCreate(f.ready.Message, of), "Or change the pods in the spec, so that they roll out instead."}
-		if pinned {
-			finding.Next[1] = "Or let the pods of the spec run: " + unpin(f.app.Name)
+		finding.Next = []string{f.toCreate(f.ready.Message, of)}
+		switch needed := MissingForSpec(f.app) != ""; {
+		case needed && pinned: // The pods of the spec would wait for it too.
+		case needed:
+			finding.Next = append(finding.Next, "Or correct the reference in the spec, whose pods need it too, so that they roll out instead.")
+		case pinned:
+			finding.Next = append(finding.Next, "Or let the pods of the spec run: "+unpin(f.app.Name))
+		default:
+			finding.Next = append(finding.Next, "Or change the pods in the spec, so that they roll out instead.")
 		}
 	}
 	return []Finding{finding}
 }
+
+// MissingForSpec is what the controller says about the ConfigMaps and Secrets, or keys, that are missing and that the pods of the spec
+// need, also if it says so about those of an earlier revision; "" if the spec needs none.
+func MissingForSpec(app *v1.Application) string {
+	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Reason != v1.ReasonConfigMissing || ready.ObservedGeneration != app.Generation {
+		return ""
+	}
+	if number, _ := OtherRevision(app); number == 0 {
+		return ready.Message
+	}
+	references := reference.FromSpec(&app.Spec)
+	var needed []string
+	for _, match := range missingClause.FindAllStringSubmatch(ready.Message, -1) {
+		i := slices.IndexFunc(references, func(r reference.Reference) bool { return r.String() == match[1] })
+		if i < 0 {
+			continue
+		}
+		lacks := func(key string) bool { return strings.Contains(match[2], strconv.Quote(key)) }
+		needs := references[i].Required
+		if strings.HasPrefix(match[2], "has no key") {
+			needs = slices.ContainsFunc(references[i].Keys, lacks)
+		}
+		if needs {
+			needed = append(needed, match[0])
+		}
+	}
+	if len(needed) == 0 {
+		return ""
+	}
+	return strings.Join(needed, "; ") + "."
+}
+
+// missingClause finds what is missing: an object, or keys of one.
+var missingClause = regexp.MustCompile(`((?:ConfigMap|Secret) \S+) (does not exist|cannot be read[^;.]*|has no keys? "[^"]*"(?:, "[^"]*")*)`)
 
 // OtherRevision returns the earlier revision whose pods need what is missing, and whether spec.rollback.toRevision asks for it. The number
 // is 0 if the pods of the spec need it. It may wait, so that status.revision does not have it yet; only the message does.

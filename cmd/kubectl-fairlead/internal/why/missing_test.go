@@ -59,3 +59,36 @@ func TestMissingOfEarlierRevision(t *testing.T) {
 		}
 	}
 }
+
+// TestSpecNeedsItToo: to roll out the pods of the spec does not help where they need what is missing.
+func TestSpecNeedsItToo(t *testing.T) {
+	const (
+		change  = "Or change the pods in the spec, so that they roll out instead."
+		correct = "Or correct the reference in the spec, whose pods need it too, so that they roll out instead."
+		failed  = "Revision 1 runs instead of revision 2, which failed. "
+		pinned  = "Revision 1 runs, as spec.rollback.toRevision asks. "
+		waits   = "; running pods stay as they are, and new ones wait for it."
+	)
+	for _, test := range []struct{ message, needed, next string }{
+		{failed + `Secret db-password has no key "password"` + waits, `Secret db-password has no key "password".`, correct},
+		{failed + `Secret db-password has no keys "other", "password"` + waits, `Secret db-password has no keys "other", "password".`, correct},
+		{failed + `Secret db-password does not exist; ConfigMap a does not exist` + waits, `Secret db-password does not exist.`, correct},
+		{failed + `Secret db-password has no key "other"` + waits, "", change},
+		{failed + `ConfigMap db-password does not exist` + waits, "", change},
+		{pinned + `Secret db-password has no key "password"` + waits, `Secret db-password has no key "password".`, ""},
+	} {
+		loaded := clustertest.Load(t, "missing")
+		application := loaded.Application
+		meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady).Message = test.message
+		if test.next == "" {
+			application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}
+		}
+		if needed := why.MissingForSpec(application); needed != test.needed {
+			t.Errorf("%s: the spec needs %q, want %q", test.message, needed, test.needed)
+		}
+		next := why.Explain(loaded).Findings[0].Next[1:]
+		if want := []string{test.next}; test.next == "" && len(next) > 0 || test.next != "" && !slices.Equal(next, want) {
+			t.Errorf("%s: %q, want %q", test.message, next, want)
+		}
+	}
+}

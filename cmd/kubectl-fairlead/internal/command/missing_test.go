@@ -1,0 +1,43 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/preview"
+)
+
+// TestMissingAfterRollback: an edit rolls out the pods of the spec, and they may need what the revision needs that runs.
+func TestMissingAfterRollback(t *testing.T) {
+	const (
+		replaced = "All 2 pods are replaced, because of containers[web].image."
+		failed   = "Revision 1 runs instead of revision 2, which failed. "
+		waits    = "; running pods stay as they are, and new ones wait for it."
+	)
+	for message, want := range map[string]string{
+		`ConfigMap c has no key "a"` + waits:          replaced + ` That waits: ConfigMap c has no key "a"` + waits,
+		failed + `ConfigMap c has no key "a"` + waits: replaced + ` That waits: ConfigMap c has no key "a".`,
+		failed + `ConfigMap c has no key "b"` + waits: replaced,
+		failed + `ConfigMap d does not exist` + waits: replaced,
+	} {
+		application := &v1.Application{Spec: v1.ApplicationSpec{Image: "example.com/web:2", Env: []corev1.EnvVar{{
+			Name: "A", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: "c"}, Key: "a",
+			}},
+		}}}}
+		application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonConfigMissing, Message: message}}
+		edited := application.DeepCopy()
+		edited.Spec.Image = "example.com/web:3"
+		d := preview.Difference{Pods: preview.Pods{Live: 2, Replaced: true, Because: []preview.Change{{Path: ".spec.template.spec.containers[web].image"}}}}
+		if got := difference.Deferred(d, missingConfig(application, edited)); got != want {
+			t.Errorf("%s: %q, want %q", message, got, want)
+		}
+	}
+}
