@@ -76,10 +76,7 @@ func hasPort(pod *corev1.Pod, names []string) bool {
 
 // text says what the former pods do meanwhile, as the end of a text; "" if there are none.
 func (p formerPods) text(revision *v1.RevisionStatus) string {
-	which := "an older"
-	if revision != nil && revision.RolledBackFrom != 0 {
-		which = "another" // It is the newer one, which failed.
-	}
+	which := olderOf(revision)
 	switch {
 	case p.serving == 1:
 		return " 1 pod of " + which + " revision still serves."
@@ -96,4 +93,12 @@ func (p formerPods) text(revision *v1.RevisionStatus) string {
 		ports = "ports " + strings.Join(p.ports, ", ")
 	}
 	return fmt.Sprintf(" %s, but the Service leads to %s, which %s.", pods, ports, they)
+}
+
+// olderOf is an article for the revision that the Deployment replaces, with its adjective.
+func olderOf(revision *v1.RevisionStatus) string {
+	if revision != nil && revision.RolledBackFrom != 0 {
+		return "another" // It is the newer one, which failed.
+	}
+	return "an older"
 }

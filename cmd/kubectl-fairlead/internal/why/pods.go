@@ -33,7 +33,7 @@ var podAdvice = map[string]advice{
 	v1.ReasonReplicaFailure:    {"Kubernetes cannot create the pods.", []string{"Correct what the message names, in the spec or in the cluster.", retries}},
 	v1.ReasonUnschedulable:     {"No node takes the pods.", []string{"Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes", "If it is the size: lower what spec.resources asks for, or wait for a node."}},
 	v1.ReasonVolumeNotMounting: {"The pods have a node, but no volumes or no network.", []string{"The Events of the pod say which: kubectl events --for pod/POD"}},
-	v1.ReasonNodeLost:          {"The node of some pods is unreachable.", []string{"Kubernetes replaces the pods after five minutes. Check the node: kubectl get nodes"}},
+	v1.ReasonNodeLost:          {"The node of some pods is unreachable.", nil},
 	v1.ReasonReadinessFailing:  {"Container CONTAINER runs, but is not ready for longer than its probe allows.", []string{"Check that FIELDS(readinessProbe) fits the container: path, port and time to start.", "Read what it says: kubectl fairlead logs APP -c CONTAINER"}},
 	v1.ReasonPodRejected:       {"A node has rejected a pod; Kubernetes creates another one.", nil},
 	v1.ReasonEvicted:           {"A node has evicted a pod; Kubernetes creates another one.", []string{"If it happens again, raise spec.resources.requests to what the application uses: kubectl fairlead top APP"}},
@@ -74,7 +74,7 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	} else {
 		evidence, pod = f.podEvidence(problem)
 	}
-	known := f.adviceFor(problem).ofReplicaSet(problem)
+	known := f.aboutNodes(problem, f.adviceFor(problem)).ofReplicaSet(problem)
 	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
 	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what) + f.extent(problem), Evidence: evidence}
 	if problem.Reason == v1.ReasonImagePullFailed {
@@ -108,7 +108,11 @@ func (f facts) extent(problem v1.Problem) string {
 		kind, all = "new pod", f.app.Status.UpdatedReplicas // A rollout does not start all of them at once.
 	}
 	text := ""
+	if problem.Reason == v1.ReasonNodeLost {
+		text = f.extentOfLost()
+	}
 	switch all = max(problem.Pods, all); {
+	case text != "":
 	case problem.Pods == 0:
 	case all == 1:
 		text = fmt.Sprintf(" This concerns its only %s.", kind)

@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/health"
 )
 
 // Answer is the answer for one Application. Its JSON is stable: fields are added, never changed.
@@ -87,6 +88,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		children,
 		missingConfig,
 		pods,
+		lostFormer,
 		notYetAvailable,
 		unboundClaims,
 		disabledAutoscaler,
@@ -151,7 +153,7 @@ func headline(f facts, answer Answer) string {
 	case f.ready.Reason == v1.ReasonDrifted:
 		return fmt.Sprintf("%s is not ready (%s): it waits for you, since reconcilePolicy is Observe.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonPaused:
-		return fmt.Sprintf("%s is not ready (%s): it waits until you resume it.", name, f.ready.Reason)
+		return fmt.Sprintf("%s is not ready (%s): it waits until you resume it%s.", name, f.ready.Reason, f.besidePause())
 	case f.ready.Reason == v1.ReasonConfigMissing:
 		return fmt.Sprintf("%s is not ready (%s): it waits for what is missing.", name, f.ready.Reason)
 	}
@@ -159,6 +161,24 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s): %s.", name, f.ready.Reason, waits)
 	}
 	return fmt.Sprintf("%s is not ready (%s); the controller is still at work.", name, f.ready.Reason)
+}
+
+// besidePause is what keeps pods from serving beside the pause, or that some do not; "" if all are available.
+func (f facts) besidePause() string {
+	const helpless = ", but that does not help against "
+	status := &f.app.Status
+	switch worst := (health.Rollout{Problems: status.Problems}).Worst(); {
+	case worst != nil:
+		return helpless + worst.Reason
+	case len(lostFormer(f)) > 0:
+		return helpless + v1.ReasonNodeLost
+	case status.AvailableReplicas == 0 && status.DesiredReplicas > 0:
+		return ", and no pod is available"
+	case status.AvailableReplicas < status.DesiredReplicas:
+		return fmt.Sprintf(", and only %d of %d pods are available", status.AvailableReplicas, status.DesiredReplicas)
+	default:
+		return ""
+	}
 }
 
 // lacksNode reports whether the pods wait for a node, such as one that an autoscaler of the cluster adds, and not for a volume.
