@@ -150,12 +150,18 @@ func summarizeDeployment(in Input, p pods) summary {
 		return summary{reason: v1.ReasonPaused, message: "Rollout paused by spec.paused. " + p.counts()}
 	case p.TimedOut:
 		return summary{stalled: true, reason: v1.ReasonProgressDeadlineExceeded, message: text.Sentence(progressing.Message) + " " + p.counts()}
-	case progressing != nil && progressing.Reason == health.ReasonRolledOut &&
+	case (progressing != nil && progressing.Reason == health.ReasonRolledOut || p.wasCompleteBefore(in)) &&
 		p.Status.UpdatedReplicas == p.Desired && p.Status.Replicas == p.Desired:
 		return summary{reconciling: true, reason: v1.ReasonPodsUnavailable, message: fmt.Sprintf("%s available.", count(p.Status.AvailableReplicas, p.Desired)) + p.notYetAvailable()}
 	default:
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: p.counts()}
 	}
+}
+
+// wasCompleteBefore reports whether the rollout was complete before rollouts were paused. The condition of the Deployment says only that it
+// is paused.
+func (p pods) wasCompleteBefore(in Input) bool {
+	return p.Deployment.Spec.Paused && in.Revision.Current > 0 && in.Revision.Current == in.Revision.LastHealthy
 }
 
 // messagePausedChange tells of a change that the Deployment controller has not seen yet. It may be one of the number of pods alone, which

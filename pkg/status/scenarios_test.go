@@ -166,8 +166,12 @@ func scenarios() []scenario {
 			no, v1.ReasonPaused, "", inProgress, "Rollout paused"},
 		{"paused before the first pod", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 0, 0, 0) })),
 			no, v1.ReasonPaused, "", inProgress, ""},
-		{"paused, and a pod stopped serving", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 2) })),
-			no, v1.ReasonRollingOut, rec, inProgress, "2 available"},
+		{"paused, and a pod stopped serving", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 2) }), func(in *Input, _ *appsv1.Deployment) {
+			in.Revision = v1.RevisionStatus{Current: 1, LastHealthy: 1}
+		}), no, v1.ReasonPodsUnavailable, rec, inProgress, "2 of 3 pods are available."},
+		{"paused after the last pod of a rollout started", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 2) }), func(in *Input, _ *appsv1.Deployment) {
+			in.Revision = v1.RevisionStatus{Current: 2, LastHealthy: 1}
+		}), no, v1.ReasonRollingOut, rec, inProgress, "2 available"},
 
 		{"invalid", with(func(in *Input, _ *appsv1.Deployment) {
 			in.Results = nil
