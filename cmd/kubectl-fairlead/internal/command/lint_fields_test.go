@@ -285,6 +285,21 @@ func TestLintOfMetadata(t *testing.T) {
 	}
 }
 
+// TestLintOfGeneratedNames: the API server generates a name before it checks the object.
+func TestLintOfGeneratedNames(t *testing.T) {
+	for prefix, want := range map[string]string{
+		"preview-": "",
+		"8080-":    `-:3: metadata.name: Invalid value: "8080-xxxxx": must be an RFC 1035 label`,
+	} {
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {generateName: " + prefix + "}\nspec: {image: 'registry.example.com/web:1'}\n")
+		code := Run(t.Context(), streams, []string{"lint", "-f", "-"})
+		if (code == ExitNo) != (want != "") || !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%s: exit code %d, %s, want %s", prefix, code, out, want)
+		}
+	}
+}
+
 // TestLintOfNobody: no peers are all peers for Kubernetes, so lint says how an Application allows everyone.
 func TestLintOfNobody(t *testing.T) {
 	const nobody = `must have at least one peer: to allow everyone, write [{ipBlock: {cidr: 0.0.0.0/0}}, {ipBlock: {cidr: "::/0"}}]`

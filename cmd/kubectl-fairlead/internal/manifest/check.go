@@ -212,6 +212,7 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	if errs := checkMetadata(object); len(form)+len(errs) > 0 {
 		return d.problems(Schema, withSchema(slices.Concat(form, errs), checkSchema(resource, object)))
 	}
+	generateName(object)
 	if errs := checkSchema(resource, object); len(errs) > 0 {
 		return d.problems(Schema, errs)
 	}
@@ -222,6 +223,16 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 		return []Problem{{File: d.File, Line: d.line(""), Object: d.Kind + "/" + d.Name, Rule: Schema, Message: err.Error()}}
 	}
 	return nil
+}
+
+// generateName gives an object a name as the API server does, which checks the name afterwards, with letters that stand for random ones.
+func generateName(object map[string]any) {
+	metadata, _ := object["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	if prefix, _ := metadata["generateName"].(string); name == "" && prefix != "" {
+		const longest, random = 58, "xxxxx"
+		metadata["name"] = prefix[:min(len(prefix), longest)] + random
+	}
 }
 
 // withSchema adds the errors of the schema that those of the form and of the metadata do not explain. A missing field may be an unknown
