@@ -160,16 +160,13 @@ func backoffMessage(in Input, result plan.Result) string {
 	return fmt.Sprintf("Another writer keeps changing %s; repair is backing off.", paths(fields))
 }
 
-// admittedMessage names what an admission webhook or policy changes in Fairlead's own writes. A custom API drops what it does not know.
+// admittedMessage names what the API server does not store as Fairlead writes it.
 func admittedMessage(result plan.Result) string {
 	if len(result.Admitted) == 0 {
 		return ""
 	}
-	message := "An admission webhook or policy of the cluster changes " + paths(outermost(result.Admitted)) + " whenever Fairlead writes it"
-	if result.Ref.Kind.Optional() {
-		message += fmt.Sprintf(", or the installed version of %s does not know it", result.Ref.Kind.Kind)
-	}
-	return message + "."
+	return fmt.Sprintf("The API server does not store %s as Fairlead writes it: an admission webhook or policy changes it, or the API server does not support it.",
+		paths(outermost(result.Admitted)))
 }
 
 func driftMessage(in Input, result plan.Result) string {

@@ -29,15 +29,6 @@ func terminating() error {
 	return err
 }
 
-// TestAdmittedRoute: the cluster may have an older version of a custom API, which drops what it does not know.
-func TestAdmittedRoute(t *testing.T) {
-	route := plan.Result{Step: plan.Step{Action: plan.Keep, Ref: ref(child.HTTPRoute, "web"), Admitted: []string{".spec.rules"}}}
-	const want = "An admission webhook or policy of the cluster changes .spec.rules whenever Fairlead writes it, or the installed version of HTTPRoute does not know it."
-	if got := admittedMessage(route); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 func TestResources(t *testing.T) {
 	fields := func(r plan.Result, fields ...string) plan.Result { r.Fields = fields; return r }
 	admitted := func(r plan.Result, fields ...string) plan.Result { r.Admitted = fields; return r }
@@ -64,8 +55,8 @@ func TestResources(t *testing.T) {
 	}{
 		{"kept", live(plan.Keep), false, is(serviceUID, v1.ResourceSynced, "")},
 		{"kept, of which the result has no UID", func() plan.Result { r := live(plan.Keep); r.UID = ""; return r }(), false, is(serviceUID, v1.ResourceSynced, "")},
-		{"kept as admission made it", admitted(live(plan.Keep), ".spec.type"), false, is(serviceUID, v1.ResourceSynced, "An admission webhook or policy of the cluster changes .spec.type whenever Fairlead writes it.")},
-		{"applied, and admission changed it", admitted(live(plan.Apply), ".spec.type"), false, is(serviceUID, v1.ResourceSynced, "An admission webhook or policy of the cluster changes .spec.type whenever Fairlead writes it.")},
+		{"kept as admission made it", admitted(live(plan.Keep), ".spec.type"), false, is(serviceUID, v1.ResourceSynced, "The API server does not store .spec.type as Fairlead writes it: an admission webhook or policy changes it, or the API server does not support it.")},
+		{"applied, and admission changed it", admitted(live(plan.Apply), ".spec.type"), false, is(serviceUID, v1.ResourceSynced, "The API server does not store .spec.type as Fairlead writes it: an admission webhook or policy changes it, or the API server does not support it.")},
 		{"created", created, false, is("new-uid", v1.ResourceSynced, "")},
 		{"applied", live(plan.Apply), false, is(serviceUID, v1.ResourceSynced, "")},
 		{"deleted", live(plan.Delete), false, nil},

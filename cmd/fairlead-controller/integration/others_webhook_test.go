@@ -222,7 +222,7 @@ func TestWebhookRewritesDeployments(t *testing.T) {
 	if writes := e.written(cursor, controlplane.OnResource("deployments")); len(writes) != 2 {
 		t.Errorf("a creation and an edit were %d writes of the Deployment, want 2: %v", len(writes), writes)
 	}
-	const says = `An admission webhook or policy of the cluster changes .spec.template.spec.containers[name="web"].image whenever Fairlead writes it.`
+	const says = `The API server does not store .spec.template.spec.containers[name="web"].image as Fairlead writes it: an admission webhook or policy changes it, or the API server does not support it.`
 	e.waitApplication("web", "the status says "+says, func(a *v1.Application) bool {
 		return slices.ContainsFunc(a.Status.Resources, func(r v1.ResourceStatus) bool {
 			return r.Kind == child.Deployment.Kind && r.State == v1.ResourceSynced && r.Message == says

@@ -178,12 +178,12 @@ func TestAdmittedNote(t *testing.T) {
 	resources := loaded.Application.Status.Resources
 	for i := range resources {
 		if resources[i].Kind == child.Deployment.Kind {
-			resources[i].Message = "An admission webhook or policy of the cluster changes .spec.template.spec.containers[name=\"cart\"].image whenever Fairlead writes it."
+			resources[i].Message = "The API server does not store .spec.template.spec.containers[name=\"cart\"].image as Fairlead writes it: an admission webhook or policy changes it, or the API server does not support it."
 		}
 	}
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	summary.Of(loaded).Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
-	const want = `Deployment cart: An admission webhook or policy of the cluster changes .spec.template.spec.containers[name="cart"].image whenever Fairlead writes it.`
+	const want = `Deployment cart: The API server does not store .spec.template.spec.containers[name="cart"].image as Fairlead writes it: an admission webhook or policy changes it, or the API server does not support it.`
 	if strings.Count(out.String(), want) != 1 {
 		t.Errorf("%q is not there once:\n%s", want, out)
 	}
