@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -54,6 +55,11 @@ func (in Installation) lag(now time.Time) Result {
 		next := "Check that the controller runs, and that its --namespace covers them."
 		if reported := found.reported; len(reported) == len(found.never)+len(found.unobserved)+len(found.unreleased) {
 			next = fmt.Sprintf("The controller has seen them. See why it keeps them: kubectl fairlead -n %s why %s", reported[0].Namespace, reported[0].Name)
+			if said := deletionMessage(reported[0]); said != "" {
+				next = fmt.Sprintf("The controller has seen them, and says of %s: %s. Solve that. The controller tries again until it succeeds.", nameOf(reported[0]), said)
+			}
+		} else if len(reported) > 0 && deletionMessage(reported[0]) != "" {
+			next += fmt.Sprintf(" Of %s it says: %s.", nameOf(reported[0]), deletionMessage(reported[0]))
 		}
 		return Result{Lag, tree.Degraded, strings.Join(problems, "; "), next}
 	}
@@ -62,6 +68,15 @@ func (in Installation) lag(now time.Time) Result {
 		message += fmt.Sprintf(", %d being deleted", deleting)
 	}
 	return Result{Lag, tree.Healthy, message, ""}
+}
+
+// deletionMessage is what the condition Ready says about a deletion that waits, or "".
+func deletionMessage(application *v1.Application) string {
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Reason != v1.ReasonDeleting {
+		return ""
+	}
+	return strings.TrimSuffix(ready.Message, ".")
 }
 
 // late also counts those that are behind for a short time, or for one that nothing tells, and those that are being deleted.

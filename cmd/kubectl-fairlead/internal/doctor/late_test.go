@@ -56,8 +56,16 @@ func scaled(a *v1.Application) {
 	a.Generation++
 }
 
-func observed(a *v1.Application)  { a.Status.ObservedGeneration = a.Generation }
-func never(a *v1.Application)     { a.Status.ObservedGeneration = -1 }
+func observed(a *v1.Application) { a.Status.ObservedGeneration = a.Generation }
+func never(a *v1.Application)    { a.Status.ObservedGeneration = -1 }
+
+// waitsToKeep is a deletion that a policy of the cluster holds up.
+func waitsToKeep(a *v1.Application) {
+	a.Status.Conditions = []metav1.Condition{{
+		Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonDeleting, Message: "Deletion waits to keep Deployment api: the namespace is frozen.",
+	}}
+}
+
 func suspended(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend }
 
 // large has more variables than an Application that never waits for a turn.
@@ -116,6 +124,16 @@ func TestLag(t *testing.T) {
 			[]v1.Application{application("api", deleted(orphan, 2*time.Minute), observed)},
 			"the deletion of 1 of 1 Applications waits for Fairlead's finalizer apps.fairlead.dev/orphan, such as shop/api (2m)",
 			"The controller has seen them. See why it keeps them: kubectl fairlead -n shop why api",
+		},
+		"deleted, and the condition says why it waits": {
+			[]v1.Application{application("api", deleted(orphan, 2*time.Minute), observed, waitsToKeep)},
+			"the deletion of 1 of 1 Applications waits for Fairlead's finalizer apps.fairlead.dev/orphan, such as shop/api (2m)",
+			"The controller has seen them, and says of shop/api: Deletion waits to keep Deployment api: the namespace is frozen. Solve that. The controller tries again until it succeeds.",
+		},
+		"deleted, and the condition of one says why it waits": {
+			[]v1.Application{application("api", deleted(orphan, 2*time.Minute), observed, waitsToKeep), application("web", deleted(orphan, 2*time.Minute))},
+			"the deletion of 2 of 2 Applications waits for Fairlead's finalizer apps.fairlead.dev/orphan, such as shop/api (2m), shop/web (2m)",
+			check + " Of shop/api it says: Deletion waits to keep Deployment api: the namespace is frozen.",
 		},
 		"deleted, and one of them not seen": {
 			[]v1.Application{application("api", deleted(orphan, 2*time.Minute), observed), application("web", deleted(orphan, 2*time.Minute))},
