@@ -53,16 +53,30 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 
 // foreignDeployment warns of a Deployment that is not the Application's.
 func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, existing *metav1.PartialObjectMetadata, found *verdict) {
-	advice := "rename the Application"
+	var ways []string
+	live := h.withSelector(ctx, existing)
+	_, known := live.(*appsv1.Deployment)
 	switch {
 	case plan.IsLeftover(existing):
-		advice = "take back what an earlier Application left behind (docs/guides/take-back.md), rename the Application"
-	case plan.Adoptable(child.Deployment, h.withSelector(ctx, existing)):
-		advice = fmt.Sprintf("delete this Application and run kubectl fairlead adopt %[1]s --harden, which writes one that fits and replaces no pod until you say so; "+
-			"or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt %[1]s --existing), rename the Application", deployment.Name)
+		ways, known = append(ways, "take back what an earlier Application left behind (docs/guides/take-back.md)"), false
+	case plan.Adoptable(child.Deployment, live):
+		ways = append(ways, fmt.Sprintf("delete this Application and run kubectl fairlead adopt %[1]s --harden, which writes one that fits and replaces no pod until you say so; "+
+			"or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt %[1]s --existing)", deployment.Name))
 	}
-	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: "+
-		"%s, or run kubectl delete deployment %s --cascade=orphan, which keeps the old pods until you delete their ReplicaSet", deployment.Name, deployment.Namespace, advice, deployment.Name))
+	ways = append(ways, "rename the Application")
+	if known { // Otherwise the Application's own Deployment may take the old pods over.
+		effect := "which keeps the old pods until you delete their ReplicaSet"
+		if plan.TakesPodsOver(live) {
+			effect = "after which the Application's own takes the old pods over and replaces them"
+		}
+		ways = append(ways, fmt.Sprintf("run kubectl delete deployment %s --cascade=orphan, %s", deployment.Name, effect))
+	}
+	advice, last := strings.Join(ways[:len(ways)-1], ", "), ways[len(ways)-1]
+	if advice != "" {
+		last = ", or " + last
+	}
+	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: %s%s",
+		deployment.Name, deployment.Namespace, advice, last))
 }
 
 // withSelector adds to the metadata of a Deployment what decides whether it can be adopted, as far as it is known.

@@ -42,6 +42,8 @@ func TestValidate(t *testing.T) {
 		refused []string
 		// warned are parts of the only warning; none means none.
 		warned []string
+		// unwarned is no part of it.
+		unwarned string
 	}{
 		{name: "valid", updated: application(nil)},
 		{name: "invalid", updated: application(invalid), refused: []string{`Application.apps.fairlead.dev "web" is invalid`, "spec.replicas", "-1"}},
@@ -119,7 +121,18 @@ func TestValidate(t *testing.T) {
 		{name: "a ConfigMap that exists", cluster: cluster{exist: []string{"ConfigMap/conf"}}, updated: application(mounting("conf"))},
 		{name: "no way to find out", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(mounting("conf"))},
 		{
-			name: "a Deployment of others", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(nil),
+			name: "a Deployment that an earlier Application left behind", cluster: cluster{leftBehind: []string{"Deployment/web"}, config: selecting("apps.fairlead.dev/application", "web")}, updated: application(nil),
+			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
+				`take back what an earlier Application left behind (docs/guides/take-back.md), or rename the Application`},
+			unwarned: "cascade",
+		},
+		{
+			name: "a Deployment of others with the labels of the Application", updated: application(nil),
+			cluster: cluster{exist: []string{"Deployment/web"}, config: selecting("apps.fairlead.dev/application", "web")},
+			warned:  []string{`rename the Application, or run kubectl delete deployment web --cascade=orphan, after which the Application's own takes the old pods over and replaces them`},
+		},
+		{
+			name: "a Deployment of others", cluster: cluster{exist: []string{"Deployment/web"}, config: selecting("app", "web")}, updated: application(nil),
 			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
 				`delete this Application and run kubectl fairlead adopt web --harden, which writes one that fits and replaces no pod until you say so; ` +
 				`or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
@@ -140,7 +153,7 @@ func TestValidate(t *testing.T) {
 			cluster: cluster{exist: []string{"Deployment/web"}, config: func(c *Config) {
 				c.Selector = func(context.Context, child.Ref) (*metav1.LabelSelector, error) { return nil, errors.New("gone") }
 			}},
-			warned: []string{"starts no pods: delete this Application and run kubectl fairlead adopt web --harden"},
+			warned: []string{"starts no pods: delete this Application and run kubectl fairlead adopt web --harden", "then run kubectl fairlead adopt web --existing), or rename the Application"},
 		},
 		{
 			name: "a Service of others", cluster: cluster{exist: []string{"Service/web", "ConfigMap/web-config"}}, updated: application(nil),
@@ -213,8 +226,21 @@ func TestValidate(t *testing.T) {
 			if (len(response.Warnings) > 0) != (len(test.warned) > 0) {
 				t.Errorf("the warnings are %q", response.Warnings)
 			}
-			contains(t, strings.Join(response.Warnings, "\n"), test.warned)
+			warnings := strings.Join(response.Warnings, "\n")
+			contains(t, warnings, test.warned)
+			if test.unwarned != "" && strings.Contains(warnings, test.unwarned) {
+				t.Errorf("the warning %q has %q", warnings, test.unwarned)
+			}
 		})
+	}
+}
+
+// selecting lets every Deployment select the pods with the label.
+func selecting(key, value string) func(*Config) {
+	return func(c *Config) {
+		c.Selector = func(context.Context, child.Ref) (*metav1.LabelSelector, error) {
+			return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}, nil
+		}
 	}
 }
 

@@ -113,7 +113,7 @@ func (s Step) Foreign(application *v1.Application, live metav1.Object) Step {
 		return s
 	}
 	if path, why := RefuseSelector(live); path != "" {
-		s.Adoption, s.Reason = AdoptionRefused, cannotBeAdopted(s.Ref, refusal{path, why})+"; "+deletion(s.Ref.Kind)+", or give the Application another name"
+		s.Adoption, s.Reason = AdoptionRefused, cannotBeAdopted(s.Ref, refusal{path, why})+"; "+deletion(s.Ref.Kind, live)+", or give the Application another name"
 		return s
 	}
 	s.Adoption = AdoptionAwaitsConsent

@@ -321,6 +321,12 @@ func TestNotOwnedDeployment(t *testing.T) {
 	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, deployment); got != begin+end {
 		t.Errorf("%q, want %q", got, begin+end)
 	}
+	ours := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{"meta.helm.sh/release-name": "web"}}}
+	ours.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelApplication: "web"}}
+	const over = begin + "delete it with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name"
+	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, ours); got != over {
+		t.Errorf("%q, want %q", got, over)
+	}
 	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid"}, Spec: v1.ApplicationSpec{AdoptionPolicy: v1.AdoptionConsented}}
 	const refused = "Deployment web cannot be adopted because of spec.selector.matchExpressions: only matchLabels can stay; " + end
 	step := plan.Step{Ref: child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}}.Foreign(application, deployment)

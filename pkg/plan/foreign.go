@@ -88,7 +88,7 @@ func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
 	if IsLeftover(object) {
 		return "take it back as docs/guides/take-back.md says, or " + rename
 	}
-	advice := deletion(kind)
+	advice := deletion(kind, object)
 	if Adoptable(kind, object) {
 		keeps := "keeps its address"
 		if kind == child.Deployment {
@@ -100,9 +100,24 @@ func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
 }
 
 // deletion says how to make way for a child of the kind.
-func deletion(kind child.Kind) string {
-	if kind == child.Deployment {
+func deletion(kind child.Kind, object metav1.Object) string {
+	switch {
+	case kind != child.Deployment:
+		return "delete it"
+	case TakesPodsOver(object):
+		return "delete it with --cascade=orphan, after which the Application's own takes its pods over and replaces them"
+	default:
 		return "delete it with --cascade=orphan, which keeps its pods"
 	}
-	return "delete it"
+}
+
+// TakesPodsOver reports whether the Deployment of a new Application selects the pods of the live one that has its name: once that is gone,
+// it takes its ReplicaSets over, and scales them to zero. Of an object that has metadata alone, nothing is known.
+func TakesPodsOver(live metav1.Object) bool {
+	deployment, ok := live.(*appsv1.Deployment)
+	if !ok || deployment.Name == "" {
+		return false
+	}
+	selects := deployment.Spec.Selector != nil && deployment.Spec.Selector.MatchLabels[v1.LabelApplication] == deployment.Name
+	return selects || deployment.Spec.Template.Labels[v1.LabelApplication] == deployment.Name
 }

@@ -55,6 +55,12 @@ func (f facts) onlyGone() bool {
 // they have: its deletion would be an outage.
 func (f facts) makeWay(resource v1.ResourceStatus) []string {
 	if resource.Kind == child.Deployment.Kind {
+		switch live := f.live(resource); {
+		case live != nil && plan.IsLeftover(live):
+			return []string{giveName} // To take it back comes first.
+		case live != nil && plan.TakesPodsOver(live):
+			return []string{"Delete the Deployment with --cascade=orphan, after which the Application's own takes its pods over and replaces them" + orRename}
+		}
 		return []string{"Delete the Deployment with --cascade=orphan, which keeps its pods" + orRename}
 	}
 	adopted := f.hasAdopted()

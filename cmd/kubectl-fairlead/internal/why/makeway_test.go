@@ -143,9 +143,22 @@ func remove(loaded *cluster.Loaded, kind child.Kind) {
 // TestDeletesTheDeploymentAlone: the pods of a Deployment that is in the way go on to serve.
 func TestDeletesTheDeploymentAlone(t *testing.T) {
 	loaded := clustertest.Load(t, "paused")
-	childOf(t, loaded, child.Deployment.Kind).SetOwnerReferences(nil)
+	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+	deployment.SetOwnerReferences(nil)
 	setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
+	const takesOver = "   → Delete the Deployment with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name.\n"
+	deployment.Annotations = nil
+	deployment.Spec.Template.Labels[v1.LabelApplication] = deployment.Name
 	text, _ := printed(t, loaded)
+	wantParts(t, "Deployment with the labels of the Application", text, map[string]bool{takesOver: true, "which keeps its pods": false})
+	deployment.Annotations = map[string]string{v1.AnnotationRenderedHash: "1"}
+	deployment.Labels = map[string]string{v1.LabelManagedBy: v1.ManagedBy}
+	text, _ = printed(t, loaded)
+	wantParts(t, "Deployment left behind", text, map[string]bool{
+		"   → Take back what the earlier Application left behind: see docs/guides/take-back.md\n   → Or give the Application another name.\n": true, "cascade": false,
+	})
+	deployment.Annotations, deployment.Spec.Template.Labels, deployment.Spec.Selector = nil, map[string]string{"app": "web"}, &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	text, _ = printed(t, loaded)
 	wantParts(t, "Deployment", text, map[string]bool{
 		"   → Delete the Deployment with --cascade=orphan, which keeps its pods, or give the Application another name.\n": true,
 		"Delete the Deployment, or": false,
