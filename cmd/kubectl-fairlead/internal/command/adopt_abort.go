@@ -208,7 +208,7 @@ func (a *adopting) deleteApplication(ctx context.Context, application *v1.Applic
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete the Application: %w", err)
 	}
-	return awaitGone(ctx, a.clients, application)
+	return awaitGone(ctx, a.tool, a.clients, application)
 }
 
 // deleteOwn deletes what the Application created for itself, and left behind at its end. It keeps a Service that was there before; without

@@ -138,6 +138,9 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 	if err != nil {
 		return nil, err
 	}
+	if objects, err = e.checkStaying(e.tool.screen(), application, objects); err != nil {
+		return nil, err
+	}
 	var before adopt.Saved
 	if e.restore {
 		before, err = e.saved(ctx, application)
@@ -159,12 +162,18 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		}
 		return nil, misspelt(ctx, e.clients, types.NamespacedName{Namespace: e.namespace, Name: e.name}, missing)
 	}
+	if err := e.checkRestorable(); err != nil {
+		return nil, err
+	}
 	if e.lost.recreates() && e.lost.own != nil {
 		objects = slices.DeleteFunc(objects, func(object left) bool { return object.GetUID() == e.lost.own.UID })
 	}
 	e.announce(e.tool.screen(), objects, gone)
 	e.announceBackup(ctx, e.tool.screen(), before)
 	if err := e.checkRestored(before); err != nil {
+		return nil, err
+	}
+	if err := e.tryClean(ctx, objects); err != nil {
 		return nil, err
 	}
 	if e.editing.dryRun != cmdutil.DryRunNone {
@@ -175,7 +184,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		return nil, err
 	}
 	if !gone {
-		if err := e.delete(ctx, application); err != nil {
+		if err := e.delete(ctx, application, objects); err != nil {
 			return nil, err
 		}
 	}

@@ -31,8 +31,9 @@ import (
 // errEnding is returned if nothing can keep the objects any more.
 var errEnding = errors.New("the Application is being deleted already, together with its objects")
 
-// delete deletes exactly this Application, once its controller has promised by the finalizer that the children stay.
-func (e *ejecting) delete(ctx context.Context, application *v1.Application) error {
+// delete deletes exactly this Application, once its controller has promised by the finalizer that the children stay, and has released
+// the objects.
+func (e *ejecting) delete(ctx context.Context, application *v1.Application, objects []left) error {
 	client := e.clients.Fairlead.AppsV1().Applications(e.namespace)
 	set := application.Spec.DeletionPolicy != v1.DeletionOrphan
 	if set {
@@ -47,6 +48,7 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 		}
 	}
 	const interval = 500 * time.Millisecond
+	waits, kept := e.tool.wait(), ""
 	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
 		now, err := client.Get(ctx, e.name, metav1.GetOptions{})
 		switch {
@@ -56,6 +58,16 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 			return false, errChanged
 		case !slices.Contains(now.Finalizers, v1.FinalizerOrphan), now.DeletionTimestamp == nil && now.Status.ObservedGeneration != now.Generation:
 			return false, nil
+		}
+		if now.DeletionTimestamp == nil {
+			released, first, err := e.isReleased(ctx, now, objects)
+			if err != nil {
+				return false, err
+			}
+			if kept = first; !released {
+				waits.look(now)
+				return false, nil
+			}
 		}
 		// Only this version keeps its objects for certain; a later one is looked at again.
 		err = client.Delete(ctx, e.name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &now.UID, ResourceVersion: &now.ResourceVersion}})
@@ -68,6 +80,9 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 	if set && err != nil {
 		policy = e.resetPolicy(ctx, application)
 	}
+	if wait.Interrupted(err) && ctx.Err() == nil && kept != "" {
+		return fmt.Errorf("the controller did not release %s within %s, so nothing was deleted%s%s", kept, controllerTimeout, waits.next(), policy)
+	}
 	if wait.Interrupted(err) && ctx.Err() == nil {
 		return fmt.Errorf("the controller did not promise within %s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again%s",
 			controllerTimeout, policy)
@@ -75,7 +90,7 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application) erro
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete the Application: %w%s", err, policy)
 	}
-	return awaitGone(ctx, e.clients, application)
+	return awaitGone(ctx, e.tool, e.clients, application)
 }
 
 // mayBeStored reports whether a write that failed may have been stored: its answer was lost, or the API server gave up waiting.
@@ -121,29 +136,17 @@ func (e *ejecting) resetPolicy(ctx context.Context, before *v1.Application) stri
 		isOrphan, was, err, unless, e.tool.withNamespace(e.namespace, reset))
 }
 
-// awaitGone waits until a deleted Application is gone, or another one has its name.
-func awaitGone(ctx context.Context, clients *cluster.Clients, application *v1.Application) error {
-	const interval = 500 * time.Millisecond
-	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
-		now, err := clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && now.UID != application.UID {
-			return true, nil
-		}
-		return false, err
-	})
-	if wait.Interrupted(err) && ctx.Err() == nil {
-		return fmt.Errorf("the Application is being deleted, but was not gone within %s: see 'kubectl fairlead doctor', and run the command again", controllerTimeout)
-	}
-	if err != nil {
-		return fmt.Errorf("wait for the end of the Application, then run the command again: %w", err)
+// clean removes Fairlead's marks, unless the object was replaced meanwhile.
+func (e *ejecting) clean(ctx context.Context, read left) error {
+	if err := e.patchMarks(ctx, read, nil); err != nil {
+		return fmt.Errorf("remove Fairlead's marks from %s %s; run the command again to go on: %w", read.GetKind(), read.GetName(), err)
 	}
 	return nil
 }
 
-// clean removes Fairlead's marks, unless the object was replaced meanwhile.
-func (e *ejecting) clean(ctx context.Context, read left) error {
+func (e *ejecting) patchMarks(ctx context.Context, read left, dryRun []string) error {
 	client := e.clients.Dynamic.Resource(read.kind.GroupVersionResource()).Namespace(e.namespace)
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		live, err := client.Get(ctx, read.GetName(), metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && live.GetUID() != read.GetUID() {
 			return nil
@@ -155,13 +158,9 @@ func (e *ejecting) clean(ctx context.Context, read left) error {
 		if err != nil || patch == nil {
 			return err
 		}
-		_, err = client.Patch(ctx, live.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+		_, err = client.Patch(ctx, live.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager, DryRun: dryRun})
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("remove Fairlead's marks from %s %s; run the command again to go on: %w", read.GetKind(), read.GetName(), err)
-	}
-	return nil
 }
 
 // errBackWithHelm says that an earlier run came to its end.

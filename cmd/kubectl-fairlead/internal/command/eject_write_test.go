@@ -72,7 +72,7 @@ func TestEjectResetsPolicy(t *testing.T) {
 					return nil
 				}
 				e := &ejecting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), clients: storing(t, stored, refuse), namespace: "shop", name: "web"}
-				if err := e.delete(ctx, read); err == nil || err.Error() != test.want {
+				if err := e.delete(ctx, read, nil); err == nil || err.Error() != test.want {
 					t.Errorf("got\n%v\nwant\n%s", err, test.want)
 				}
 				if stored.Spec.DeletionPolicy != test.policy {
@@ -166,7 +166,7 @@ func TestEjectResetsPolicyWithoutAnswer(t *testing.T) {
 				return test.answer(stored, method, writes)
 			}
 			e := &ejecting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), clients: storing(t, stored, answer), namespace: "shop", name: "web"}
-			if err := e.delete(t.Context(), stored.DeepCopy()); err == nil || err.Error() != test.want {
+			if err := e.delete(t.Context(), stored.DeepCopy(), nil); err == nil || err.Error() != test.want {
 				t.Errorf("got\n%v\nwant\n%s", err, test.want)
 			}
 			if stored.Spec.DeletionPolicy != test.policy {

@@ -55,10 +55,10 @@ func TestWaitsWithoutController(t *testing.T) {
 		want        string
 	}{
 		"eject, before the promise": {orphan, func(t *testing.T, clients *cluster.Clients) error {
-			return (&ejecting{clients: clients, namespace: "shop", name: "web"}).delete(t.Context(), orphan)
+			return (&ejecting{clients: clients, namespace: "shop", name: "web"}).delete(t.Context(), orphan, nil)
 		}, "the controller did not promise within 1m0s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again"},
 		"eject, after the deletion": {promised, func(t *testing.T, clients *cluster.Clients) error {
-			return (&ejecting{clients: clients, namespace: "shop", name: "web"}).delete(t.Context(), orphan)
+			return (&ejecting{clients: clients, namespace: "shop", name: "web"}).delete(t.Context(), orphan, nil)
 		}, notGone},
 		"adopt --abort, after the deletion": {promised, func(t *testing.T, clients *cluster.Clients) error {
 			return (&adopting{clients: clients, namespace: "shop", name: "web", deployment: deployment}).deleteApplication(t.Context(), orphan)

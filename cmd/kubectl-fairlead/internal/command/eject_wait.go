@@ -1,0 +1,70 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// waiting says what a wait for the controller waits for, if it lasts.
+type waiting struct {
+	tool  *tool
+	began time.Time
+	said  string // is what the condition Ready said last.
+}
+
+func (t *tool) wait() *waiting { return &waiting{tool: t, began: time.Now()} }
+
+// look prints what the condition Ready says about the present generation, once, and again if that changes.
+func (w *waiting) look(now *v1.Application) {
+	const patience = 3 * time.Second
+	ready := meta.FindStatusCondition(now.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != now.Generation || time.Since(w.began) < patience || ready.Message == w.said {
+		return
+	}
+	w.said = ready.Message
+	w.tool.screen().Hanging("  ", "Still waiting. The Application says: "+w.said)
+}
+
+// next says what to do when the wait is over.
+func (w *waiting) next() string {
+	if w.said == "" {
+		return ": see 'kubectl fairlead doctor', and run the command again"
+	}
+	return ". The Application says: " + strings.TrimSuffix(w.said, ".") + ". Solve that, and run the command again"
+}
+
+// awaitGone waits until a deleted Application is gone, or another one has its name.
+func awaitGone(ctx context.Context, t *tool, clients *cluster.Clients, application *v1.Application) error {
+	const interval = 500 * time.Millisecond
+	waits := t.wait()
+	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+		now, err := clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && now.UID != application.UID {
+			return true, nil
+		}
+		if err == nil {
+			waits.look(now)
+		}
+		return false, err
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return fmt.Errorf("the Application is being deleted, but was not gone within %s%s", controllerTimeout, waits.next())
+	}
+	if err != nil {
+		return fmt.Errorf("wait for the end of the Application, then run the command again: %w", err)
+	}
+	return nil
+}
