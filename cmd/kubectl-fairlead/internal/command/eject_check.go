@@ -36,7 +36,7 @@ func (e *ejecting) checkStaying(to *screen.Screen, application *v1.Application, 
 
 // checkRestorable refuses to restore an object that is being deleted.
 func (e *ejecting) checkRestorable() error {
-	going := ""
+	var going string
 	switch {
 	case e.deployment != nil && e.deployment.DeletionTimestamp != nil:
 		going = describeGoing("Deployment", e.deployment)

@@ -65,7 +65,8 @@ func (f facts) fits(quota *corev1.ResourceQuota, refusal quotaRefusal) (state st
 		total, asked := quota.Status.Used[corev1.ResourceName(name)], requested.DeepCopy()
 		used = append(used, fmt.Sprintf("%s: %s of %s used", name, total.String(), hard.String()))
 		asked.Mul(missing)
-		if asked.Add(total); asked.Cmp(hard) > 0 {
+		asked.Add(total)
+		if asked.Cmp(hard) > 0 {
 			return "", false
 		}
 	}
