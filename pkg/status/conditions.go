@@ -96,7 +96,7 @@ func drifted(in Input, children []assessment) (metav1.Condition, bool) {
 	if !in.planned() {
 		return previous(in, v1.ConditionDrifted)
 	}
-	differing, missing, superfluous := 0, 0, 0
+	differing, missing, superfluous, unsure := 0, 0, 0, false
 	for _, a := range children {
 		switch {
 		case a.state != v1.ResourceDrifted:
@@ -104,6 +104,7 @@ func drifted(in Input, children []assessment) (metav1.Condition, bool) {
 			superfluous++
 		case a.Live == nil:
 			missing++
+			unsure = unsure || mayBeForeign(in, a.Result)
 		default:
 			differing++
 		}
@@ -111,16 +112,17 @@ func drifted(in Input, children []assessment) (metav1.Condition, bool) {
 	if differing+missing+superfluous == 0 {
 		return metav1.Condition{}, false
 	}
-	return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted, Message: withheld(differing, missing, superfluous)}, true
+	return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted, Message: withheld(differing, missing, superfluous, unsure)}, true
 }
 
-// withheld says what the controller would do about the differences.
-func withheld(differing, missing, superfluous int) string {
+// withheld says what the controller would do about the differences. unsure says that an object of another owner may have the name of a
+// missing one.
+func withheld(differing, missing, superfluous int, unsure bool) string {
 	var steps []string
 	for _, step := range []struct {
 		verb string
 		n    int
-	}{{"change", differing}, {"create", missing}, {"delete", superfluous}} {
+	}{{"change", differing}, {"delete", superfluous}, {"create", missing}} {
 		switch {
 		case step.n == 0:
 		case len(steps) > 0:
@@ -131,5 +133,12 @@ func withheld(differing, missing, superfluous int) string {
 			steps = append(steps, fmt.Sprintf("%s %d objects", step.verb, step.n))
 		}
 	}
-	return "Fairlead would " + text.Enumerate(steps) + "."
+	message := "Fairlead would " + text.Enumerate(steps)
+	switch {
+	case unsure && missing == 1:
+		message += ", unless one of that name exists"
+	case unsure:
+		message += ", unless objects of those names exist"
+	}
+	return message + "."
 }

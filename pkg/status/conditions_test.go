@@ -250,18 +250,24 @@ func TestPausedAndDrifted(t *testing.T) {
 		result(plan.Delete, child.Ingress, "web", newIngress("web", false)),
 		result(plan.NotOwned, child.Ingress, "web-second", nil))
 	compareCondition(t, compute(in, noon), v1.ConditionDrifted,
-		&metav1.Condition{Status: "True", Reason: v1.ReasonDrifted, Message: "Fairlead would change 2 objects, create 1 and delete 1."})
+		&metav1.Condition{Status: "True", Reason: v1.ReasonDrifted, Message: "Fairlead would change 2 objects, delete 1 and create 1, unless one of that name exists."})
 }
 
 func TestWithheld(t *testing.T) {
-	for want, counts := range map[string][3]int{
-		"Fairlead would create 4 objects.":                        {0, 4, 0},
-		"Fairlead would change 1 object.":                         {1, 0, 0},
-		"Fairlead would create 1 object and delete 2.":            {0, 1, 2},
-		"Fairlead would change 3 objects, create 1 and delete 2.": {3, 1, 2},
+	for want, test := range map[string]struct {
+		counts [3]int
+		unsure bool
+	}{
+		"Fairlead would create 4 objects.":                                                             {[3]int{0, 4, 0}, false},
+		"Fairlead would create 4 objects, unless objects of those names exist.":                        {[3]int{0, 4, 0}, true},
+		"Fairlead would create 1 object, unless one of that name exists.":                              {[3]int{0, 1, 0}, true},
+		"Fairlead would change 1 object.":                                                              {[3]int{1, 0, 0}, false},
+		"Fairlead would delete 2 objects and create 1.":                                                {[3]int{0, 1, 2}, false},
+		"Fairlead would change 3 objects, delete 2 and create 1.":                                      {[3]int{3, 1, 2}, false},
+		"Fairlead would change 3 objects, delete 1 and create 2, unless objects of those names exist.": {[3]int{3, 2, 1}, true},
 	} {
-		if got := withheld(counts[0], counts[1], counts[2]); got != want {
-			t.Errorf("%v: %q, want %q", counts, got, want)
+		if got := withheld(test.counts[0], test.counts[1], test.counts[2], test.unsure); got != want {
+			t.Errorf("%v: %q, want %q", test, got, want)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestEveryReasonHasAnEvent(t *testing.T) {
 // An Application that is to adopt a Deployment begins under Observe, and does not see yet what exists: what differs is no warning until the
 // adoption begins.
 func TestDriftBeforeAdoption(t *testing.T) {
-	drifted := metav1.Condition{Type: v1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted, Message: "Fairlead would create 4 objects."}
+	drifted := metav1.Condition{Type: v1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted, Message: "Fairlead would create 4 objects, unless objects of those names exist."}
 	status := func(reason string) v1.ApplicationStatus {
 		return v1.ApplicationStatus{Conditions: []metav1.Condition{drifted, {Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: reason}}}
 	}

@@ -175,13 +175,19 @@ func driftMessage(in Input, result plan.Result) string {
 		return "It would be adopted."
 	case result.Desired == nil:
 		return "It would be deleted."
-	case result.Live == nil && uid(in, result) == "" && result.Ref.Kind != child.ControllerRevision:
-		return "It is missing, or not the Application's." // The caches have no foreign objects, and no write meets one.
+	case mayBeForeign(in, result):
+		return "It is missing, or not the Application's."
 	case result.Live == nil:
 		return "It is missing."
 	default:
 		return differs(result.Fields)
 	}
+}
+
+// mayBeForeign reports whether an object of another owner may have the name of a missing child: the caches have none, and under Observe no
+// write meets one.
+func mayBeForeign(in Input, result plan.Result) bool {
+	return result.Live == nil && uid(in, result) == "" && result.Ref.Kind != child.ControllerRevision
 }
 
 // differs names the first fields of a difference. The annotations in which Fairlead keeps its state have no names for users, and change with
