@@ -67,7 +67,13 @@ func childNode(application *v1.Application, ref child.Ref, live child.Object) *N
 		liveHealth(node, live)
 	}
 	switch status := resourceStatus(application, ref); status.State {
-	case v1.ResourceConflict, v1.ResourceFailed, v1.ResourceDrifted:
+	case v1.ResourceDrifted:
+		message := status.Message
+		if live != nil && unseen(application, live) && !owned(application, ref, live) {
+			message = "It exists, and is not the Application's." // Status takes it for missing.
+		}
+		node.set(Degraded, string(status.State), message)
+	case v1.ResourceConflict, v1.ResourceFailed:
 		node.set(Degraded, string(status.State), status.Message)
 	case v1.ResourcePending:
 		node.set(Progressing, string(status.State), status.Message)
@@ -80,6 +86,12 @@ func childNode(application *v1.Application, ref child.Ref, live child.Object) *N
 		node.set(Progressing, "Deleting", deletionMessage(live))
 	}
 	return node
+}
+
+// unseen reports whether the object lacks a label by which the controller selects.
+func unseen(application *v1.Application, live child.Object) bool {
+	labels := live.GetLabels()
+	return labels[v1.LabelApplication] != application.Name || labels[v1.LabelManagedBy] != v1.ManagedBy
 }
 
 func deletionMessage(live child.Object) string {

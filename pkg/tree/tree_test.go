@@ -112,6 +112,48 @@ func TestForeignObjects(t *testing.T) {
 	}
 }
 
+// TestDriftedForeign: under Observe, status takes for missing what the controller does not see, and the tree knows better.
+func TestDriftedForeign(t *testing.T) {
+	const (
+		missing = "It is missing, or not the Application's."
+		foreign = "It exists, and is not the Application's."
+		adopted = "It would be adopted."
+	)
+	for _, test := range []struct {
+		name   string
+		change func(*tree.Objects, *appsv1.Deployment, *v1.ResourceStatus)
+		want   string
+	}{
+		{"another's", func(_ *tree.Objects, live *appsv1.Deployment, _ *v1.ResourceStatus) {
+			live.OwnerReferences, live.Labels = nil, nil
+		}, foreign},
+		{"to be adopted", func(_ *tree.Objects, live *appsv1.Deployment, status *v1.ResourceStatus) {
+			live.OwnerReferences, status.Message = nil, adopted
+		}, adopted},
+		{"the Application's", func(_ *tree.Objects, live *appsv1.Deployment, _ *v1.ResourceStatus) { live.Labels = nil }, missing},
+		{"released", func(_ *tree.Objects, live *appsv1.Deployment, status *v1.ResourceStatus) {
+			live.OwnerReferences, live.Labels, status.UID = nil, nil, live.UID
+		}, missing},
+		{"absent", func(objects *tree.Objects, _ *appsv1.Deployment, _ *v1.ResourceStatus) { objects.Children = nil }, missing},
+	} {
+		objects, _ := treetest.Load(t, "healthy")
+		resources := objects.Application.Status.Resources
+		status := &resources[slices.IndexFunc(resources, func(resource v1.ResourceStatus) bool { return resource.Kind == child.Deployment.Kind })]
+		status.State, status.UID, status.Message = v1.ResourceDrifted, "", missing
+		for _, live := range objects.Children {
+			if deployment, ok := live.(*appsv1.Deployment); ok {
+				deployment.Annotations = nil
+				test.change(&objects, deployment, status)
+			}
+		}
+		for _, node := range tree.Build(objects).All() {
+			if node.Kind == child.Deployment.Kind && node.Message != test.want {
+				t.Errorf("%s: %q, want %q", test.name, node.Message, test.want)
+			}
+		}
+	}
+}
+
 // TestAbsent wants a child that status lists, and that does not exist, as Missing.
 func TestAbsent(t *testing.T) {
 	objects, _ := treetest.Load(t, "healthy")
