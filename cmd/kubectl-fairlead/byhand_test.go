@@ -70,13 +70,22 @@ func TestWhyOfUnlabelledObjects(t *testing.T) {
 	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	p.create("web", "{image: 'registry.example.com/web:1', reconcilePolicy: Observe}")
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+	if _, err := kube.CoreV1().Services(p.namespace).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.create("web", "{image: 'registry.example.com/web:1', reconcilePolicy: Observe, ports: [{name: http, containerPort: 8080, servicePort: 80}]}")
 	p.eventually("the Application to be observed", func() bool { return p.get("web").Status.ObservedGeneration == 1 })
 	r := p.run("why", "web")
 	const want = "Application/web status.resources[ServiceAccount/web]: It exists without the label apps.fairlead.dev/application=web, so the controller does not see it.\n"
-	if !strings.Contains(r.stdout, want) {
-		t.Errorf("no %q in\n%s%s", want, r.stdout, r.stderr)
+	const first = "   → First follow the advice about ServiceAccount web and Service web above. To carry the spec out before would end in a conflict.\n"
+	if !strings.Contains(r.stdout, want) || !strings.Contains(r.stdout, first) {
+		t.Errorf("no %q or %q in\n%s%s", want, first, r.stdout, r.stderr)
 	}
+	if strings.Contains(r.stdout, "resume") || strings.Contains(r.stdout, "adopt") {
+		t.Errorf("resume would end in a conflict, and there is no Deployment to adopt:\n%s", r.stdout)
+	}
+	p.want(0, []string{"tree", "web"}, "It exists, and is not the Application's.")
 }
 
 // TestWhyOfSeveralConflicts: a ServiceAccount in the way of the Deployment does not hide that one of this name runs, which can be adopted.

@@ -16,6 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // children explains each child that was not written.
@@ -40,7 +41,11 @@ func children(f facts) []Finding {
 			} else if f.ready != nil && f.ready.Reason == v1.ReasonApplying {
 				found = append(found, Finding{Reason: string(resource.State), What: fmt.Sprintf("%s %s waits.", resource.Kind, resource.Name), Evidence: []Evidence{resourceEvidence(f.app, resource)}})
 			}
-		case v1.ResourceSynced, v1.ResourceDrifted:
+		case v1.ResourceDrifted:
+			if f.wouldConflict(resource) {
+				found = append(found, f.conflict(resource))
+			}
+		case v1.ResourceSynced:
 		}
 	}
 	return f.groupLeftBehind(found)
@@ -51,6 +56,32 @@ func (f facts) isTaken(resource v1.ResourceStatus) bool {
 	ref, known := child.RefOf(f.app, resource)
 	live := f.live(resource)
 	return known && live != nil && !child.OwnedBy(live, f.app) && !child.IsOrphaned(f.app, ref, live)
+}
+
+// wouldConflict reports whether the name of a child that the controller takes for missing is that of an object which it does not see. To carry
+// the spec out would end in a conflict, and the adoption of a Deployment, with its Service, has advice of its own.
+func (f facts) wouldConflict(resource v1.ResourceStatus) bool {
+	if !f.isTaken(resource) || f.missingLabel(f.live(resource)) == "" {
+		return false
+	}
+	return !f.adoptedWithDeployment(resource)
+}
+
+// adoptedWithDeployment reports whether the object is a Deployment, or the Service of one, that the Application can adopt.
+func (f facts) adoptedWithDeployment(resource v1.ResourceStatus) bool {
+	ref, _ := child.RefOf(f.app, resource)
+	return plan.Adoptable(ref.Kind, f.live(resource)) && f.adoptable(child.Deployment)
+}
+
+// driftEvidence is what status says about a child that differs, unless that is only that the controller does not see it.
+func (f facts) driftEvidence(resource v1.ResourceStatus) Evidence {
+	evidence := resourceEvidence(f.app, resource)
+	_, known := child.RefOf(f.app, resource)
+	live := f.live(resource)
+	if missing := f.missingLabel(live); known && live != nil && missing != "" && !child.OwnedBy(live, f.app) {
+		evidence.Message = "It exists without the label " + missing + ", so the controller does not see it."
+	}
+	return evidence
 }
 
 func resourceEvidence(app *v1.Application, resource v1.ResourceStatus) Evidence {
@@ -83,6 +114,14 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	if live == nil {
 		return finding
 	}
+	if resource.State == v1.ResourceDrifted {
+		finding.What = fmt.Sprintf("%s %s exists and does not belong to this Application, so Fairlead would not touch it. What refers to it would wait.", resource.Kind, resource.Name)
+		finding.Evidence = []Evidence{f.driftEvidence(resource)}
+		if resource.Kind == child.Service.Kind && f.hasAdopted() && plan.Adoptable(child.Service, live) { // The advice is to do what the message says.
+			ref, _ := child.RefOf(f.app, resource)
+			finding.Evidence[0].Message = text.Sentence(plan.Step{Ref: ref}.Foreign(f.app, live).Reason)
+		}
+	}
 	var first []string
 	path, why := plan.RefuseSelector(live)
 	switch {
@@ -91,7 +130,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		first = []string{"Replace the Deployment without stopping its pods: see 'Move an existing Deployment' in docs/applications.md"}
 	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && f.adoptable(child.Deployment):
 		first = []string{"The adoption of the Deployment takes the Service over too."}
-	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && !f.hasAdopted():
+	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && !f.hasAdopted() && resource.State == v1.ResourceConflict:
 		first = []string{"To keep the Service and its address, let the Application adopt it: the message of the Service says how."}
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
 		first = f.adoption()
@@ -285,26 +324,33 @@ func drift(f facts) []Finding {
 		finding.Next = []string{"First follow the advice about the Deployment above. The Application is not ready before it owns the Deployment."}
 	}
 	consented := true
+	var first []string
 	for _, resource := range f.app.Status.Resources {
 		if resource.State != v1.ResourceDrifted {
 			continue
 		}
-		evidence := resourceEvidence(f.app, resource)
+		finding.Evidence = append(finding.Evidence, f.driftEvidence(resource))
 		ref, known := child.RefOf(f.app, resource)
 		live := f.live(resource)
-		isForeign := known && live != nil && !child.OwnedBy(live, f.app)
-		if missing := f.missingLabel(live); isForeign && missing != "" {
-			evidence.Message = "It exists without the label " + missing + ", so the controller does not see it."
-		}
-		if isForeign && plan.Adoptable(ref.Kind, live) {
+		switch {
+		case f.wouldConflict(resource):
+			first = append(first, resource.Kind+" "+resource.Name)
+		case known && live != nil && !child.OwnedBy(live, f.app) && plan.Adoptable(ref.Kind, live):
 			// To carry the spec out without consent would end in a conflict, or replace the pods.
 			if consented = consented && f.hasConsent(live); consented {
 				finding.Next = []string{f.enforce()}
-			} else {
+			} else if f.adoptable(child.Deployment) {
 				finding.Next = f.adoption()
 			}
 		}
-		finding.Evidence = append(finding.Evidence, evidence)
+	}
+	if len(first) > 0 && finding.Next != nil {
+		follow := "First follow the advice about " + text.Enumerate(first) + " above. To carry the spec out before would end in a conflict."
+		if f.adoptable(child.Deployment) {
+			finding.Next = append([]string{follow}, finding.Next...)
+		} else {
+			finding.Next = []string{follow}
+		}
 	}
 	return []Finding{finding}
 }
