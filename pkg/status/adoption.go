@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -89,6 +90,29 @@ func adoption(in Input, p pods) *v1.AdoptionStatus {
 		return nil
 	}
 	return &a
+}
+
+// adoptedImage is the image that the pods of a Deployment ran before its adoption; "" while a rollout is under way, or if it is not clear
+// which container becomes that of the Application, since an adoption may rename it.
+func adoptedImage(in Input, before *appsv1.Deployment) string {
+	pods := before.Status
+	if pods.Replicas == 0 || pods.Replicas != pods.UpdatedReplicas || pods.ObservedGeneration < before.Generation {
+		return ""
+	}
+	application := in.Snapshot.Application
+	var others []string
+	for _, container := range before.Spec.Template.Spec.Containers {
+		if container.Name == application.Name {
+			return text.Truncate(container.Image, maxImage)
+		}
+		if !slices.ContainsFunc(application.Spec.Sidecars, func(sidecar corev1.Container) bool { return sidecar.Name == container.Name }) {
+			others = append(others, container.Image)
+		}
+	}
+	if len(others) != 1 {
+		return ""
+	}
+	return text.Truncate(others[0], maxImage)
 }
 
 // podFields returns the paths of the pod template, as many as fit.

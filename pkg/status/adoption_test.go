@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -130,6 +131,47 @@ func TestJustAdopted(t *testing.T) {
 	}
 	if progressing := meta.FindStatusCondition(got.Conditions, v1.ConditionProgressing); progressing == nil || progressing.Reason == v1.ReasonRollingOut {
 		t.Errorf("Progressing is %+v", progressing)
+	}
+}
+
+// The pods of an adopted Deployment run the image that it had before, until a rollout of the spec is complete.
+func TestImageOfAdoptedPods(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   string
+	}{
+		"rolled out":     {func(*appsv1.Deployment) {}, "web:1"},
+		"in a rollout":   {func(d *appsv1.Deployment) { counts(d, 3, 2, 3) }, ""},
+		"not observed":   {func(d *appsv1.Deployment) { d.Generation++ }, ""},
+		"scaled to zero": {func(d *appsv1.Deployment) { counts(d, 0, 0, 0) }, ""},
+		"its container has another name": {func(d *appsv1.Deployment) {
+			containers := d.Spec.Template.Spec.Containers
+			containers[0].Name, containers[1].Name = "shop", "proxy"
+		}, "web:1"},
+		"two containers have other names": {func(d *appsv1.Deployment) {
+			containers := d.Spec.Template.Spec.Containers
+			containers[0].Name, containers[1].Name = "shop", "agent"
+		}, ""},
+	} {
+		application, live := newApplication(), adoptable(3)
+		live.Spec.Template.Spec.Containers[0].Image = "web:1"
+		test.change(live)
+		application.Spec.AdoptionPolicy = v1.AdoptionConsented
+		application.Spec.Sidecars = []corev1.Container{{Name: "proxy", Image: "proxy:1"}}
+		r := result(plan.Adopt, child.Deployment, "web", live)
+		r.UID, r.Generation = deploymentUID, live.Generation+1
+		in := Input{Snapshot: child.Snapshot{Application: application}, Results: []plan.Result{r}}
+		application.Status = Compute(in, noon)
+		if got := application.Status.Image; got != test.want {
+			t.Errorf("%s: just adopted, the image is %q, want %q", name, got, test.want)
+		}
+		// The next sync finds the Deployment as it was written, with the pods of before.
+		live = adoptable(0)
+		in.Snapshot.Children = map[child.Ref]child.Object{r.Ref: live}
+		in.Results, in.Health = []plan.Result{result(plan.Keep, child.Deployment, "web", live)}, health.Assess(in.Snapshot, noon)
+		if got := Compute(in, noon).Image; got != test.want {
+			t.Errorf("%s: later, the image is %q, want %q", name, got, test.want)
+		}
 	}
 }
 

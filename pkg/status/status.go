@@ -182,13 +182,17 @@ func urls(in Input) []string {
 }
 
 // image returns the running image: the live Deployment's, since the spec may be invalid or only observed. It appears when a
-// rollout is complete, and changes then, or when no pod of an earlier one is left. Without a Deployment, none runs.
+// rollout is complete, and changes then, or when no pod of an earlier one is left. Without a Deployment, none runs. An adoption writes the
+// spec into the Deployment at once, so what its pods run is known only from before.
 func image(in Input, p pods) string {
 	if p.Deployment == nil {
 		return ""
 	}
 	last := in.Snapshot.Application.Status.Image
 	outlived := last != "" && p.Observed && p.Status.Replicas > 0 && p.Status.Replicas == p.Status.UpdatedReplicas
+	if p.adopted {
+		return cmp.Or(adoptedImage(in, p.Deployment), last)
+	}
 	if p.Complete || outlived {
 		for _, container := range p.Deployment.Spec.Template.Spec.Containers {
 			if container.Name == in.Snapshot.Application.Name {
