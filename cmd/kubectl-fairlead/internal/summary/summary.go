@@ -322,6 +322,9 @@ func notes(loaded *cluster.Loaded) (found []string) {
 	for _, unused := range loaded.UnusedParents() {
 		found = append(found, unused.What())
 	}
+	for _, service := range loaded.PendingServices() {
+		found = append(found, "no controller has given Service "+service.Name+" an external address")
+	}
 	return found
 }
 

@@ -3,20 +3,11 @@
 
 package why
 
-import (
-	corev1 "k8s.io/api/core/v1"
+import "fairlead.dev/fairlead/pkg/child"
 
-	"fairlead.dev/fairlead/pkg/child"
-)
-
-// pendingService explains a Service of type LoadBalancer without an external address. The pods serve inside of the cluster.
+// pendingService explains a Service of type LoadBalancer without an external address.
 func pendingService(f facts) (found []Finding) {
-	for _, live := range f.Children {
-		service, ok := live.(*corev1.Service)
-		if !ok || !child.OwnedBy(service, f.app) || service.DeletionTimestamp != nil ||
-			service.Spec.Type != corev1.ServiceTypeLoadBalancer || len(service.Status.LoadBalancer.Ingress) > 0 {
-			continue
-		}
+	for _, service := range f.PendingServices() {
 		found = append(found, Finding{
 			Reason: "NoAddress", What: "No controller has given Service " + service.Name + " an external address. Perhaps none in the cluster serves the type LoadBalancer.",
 			Evidence: []Evidence{{Object: child.Service.Kind + "/" + service.Name, Field: "status.loadBalancer", Message: "has no address"}},

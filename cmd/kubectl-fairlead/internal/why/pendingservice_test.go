@@ -4,15 +4,17 @@
 package why_test
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/summary"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 )
 
-// TestPendingService: kubectl shows EXTERNAL-IP <pending>, and why says what that means.
+// TestPendingService: kubectl shows EXTERNAL-IP <pending>. status says so too, and why says what that means.
 func TestPendingService(t *testing.T) {
 	address := []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
 	for name, test := range map[string]struct {
@@ -39,6 +41,10 @@ func TestPendingService(t *testing.T) {
 			}
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
+			}
+			noted := slices.Equal(summary.Of(loaded).Notes, []string{"no controller has given Service cart an external address"})
+			if noted != (test.want != "") {
+				t.Errorf("status has the notes %q", summary.Of(loaded).Notes)
 			}
 		})
 	}
