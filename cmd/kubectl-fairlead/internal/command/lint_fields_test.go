@@ -80,6 +80,7 @@ func TestLintOfFieldsOfOtherTools(t *testing.T) {
 		`routes: [{tls: {redirectToHttps: true}}]`:                              `spec.routes[0].tls.redirectToHttps: did you mean redirect?`,
 		`routes: [{redirectToHttps: true}]`:                                     `spec.routes[0].redirectToHttps: did you mean tls.redirect?`,
 		`nodePort: 30080`:                                                       `spec.nodePort: Kubernetes chooses the node port: did you mean service.type: NodePort?`,
+		`envVars: []`:                                                           `spec.envVars: did you mean env?`,
 		`loadBalancer: true`:                                                    `spec.loadBalancer: did you mean service.type: LoadBalancer?`,
 		`service: {loadBalancer: true}`:                                         `spec.service.loadBalancer: did you mean type: LoadBalancer?`,
 		`instances: 2`:                                                          `spec.instances: did you mean replicas?`,
@@ -193,7 +194,12 @@ func TestLintOfShortForms(t *testing.T) {
 		`rollback: OnFailure`:                                                "spec.rollback: …not a string: {policy: OnFailure}",
 		`disruptionBudget: false`:                                            "spec.disruptionBudget: …not true or false: {mode: Disabled}",
 		`mounts: [{mountPath: /a, configMap: {name: a, items: [web.yaml]}}]`: "spec.mounts[0].configMap.items[0]: …not a string: {key: web.yaml, path: web.yaml}",
-		`strategy: Recreate`:                                                 "spec.strategy: …not a string: {type: Recreate}",
+		`disruptionBudget: Disabled`:                                         "spec.disruptionBudget: …not a string: {mode: Disabled}",
+		`env: [{name: A, valueFrom: {fieldRef: metadata.name}}]`:             "spec.env[0].valueFrom.fieldRef: …not a string: {fieldPath: metadata.name}",
+		`livenessProbe: {exec: [cat, /x]}`:                                   "spec.livenessProbe.exec: …not a list: {command: [cat, /x]}",
+		`rollback: true`:                                                     "spec.rollback: …not true or false: {policy: OnFailure}",
+		`routes: [{name: a, hostnames: [a.example.com], tls: [{hosts: [a.example.com], secretName: x}]}]`: "spec.routes[0].tls: …not a list: {secretName: x}",
+		`strategy: Recreate`: "spec.strategy: …not a string: {type: Recreate}",
 	} {
 		streams, in, out, _ := genericiooptions.NewTestIOStreams()
 		fmt.Fprintf(in, "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, %s}\n", field)
@@ -233,6 +239,7 @@ func TestLintOfFieldsThatClassesLack(t *testing.T) {
 		"metadata: {name: gold}\nspec: {defaults: {routes: {tls: {clusterIssuer: a}}}}":                 "-:4: spec.defaults.routes.tls.clusterIssuer: " + issuer,
 		"metadata: {name: gold}\nspec: {defaults: {routes: {issuer: a}}}":                               "-:4: spec.defaults.routes.issuer: " + issuer,
 		"metadata: {name: gold}\nspec: {defaults: {routes: {clusterIssuer: a}}}":                        "-:4: spec.defaults.routes.clusterIssuer: " + issuer,
+		"metadata: {name: gold}\nspec: {defaults: {routes: {hostnames: [a.example.com]}}}":              "-:4: spec.defaults.routes.hostnames: a class has no host names; limits.allowedHostnames restricts them",
 		"metadata: {name: gold}\nspec: {limits: {minReplicas: 2}}":                                      "-:4: spec.limits.minReplicas: remove it: a class has no minimum of replicas",
 		"metadata: {name: gold}\nspec: {limits: {requireLimits: true}}":                                 "-:4: spec.limits.requireLimits: did you mean requireResourceLimits?",
 		"metadata: {name: gold}\nspec: {limits: {podSecurity: restricted}}":                             "-:4: spec.limits.podSecurity: did you mean securityProfile?",

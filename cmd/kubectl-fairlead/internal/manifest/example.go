@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/admission"
 	"fairlead.dev/fairlead/pkg/crdschema"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // maxExample is how long a value may be that an example repeats.
@@ -67,8 +69,10 @@ var oneField = map[string][]shortForm{
 	"application":           {{anApplication, "{name: $1}", "NAME"}, {`(` + aLabel + `)/` + anApplication, "{namespace: $1, name: $2}", ""}},
 	"configMap":             {byName("{name: $1}")},
 	"configMapRef":          {byName("{name: $1}")},
+	"disruptionBudget":      {{`(Auto|Disabled)`, "{mode: $1}", ""}},
 	"egress":                {{anApplication, "{to: [{application: {name: $1}}]}", "NAME"}},
 	"envFrom":               {byName("{configMapRef: {name: $1}} or {secretRef: {name: $1}}")},
+	"fieldRef":              {{`([a-zA-Z]+(?:\.[a-zA-Z]+)+)`, "{fieldPath: $1}", "metadata.name"}},
 	"from":                  ofPeer,
 	"grpc":                  {{aPort, "{port: $1}", "8080"}},
 	"httpGet":               {{aPath, "{path: $1}", "/PATH"}},
@@ -113,12 +117,15 @@ var (
 	variable     = regexp.MustCompile(`^([A-Za-z_][-A-Za-z0-9_.]*)\s*[=:]`)
 )
 
-// meantMap is the map that a user may have meant by a plain value; "" if that is not known.
+// meantMap is the map that a user may have meant by a plain value, or by some lists; "" if that is not known.
 func meantMap(path *field.Path, of *schema.Structural, value any, given string) string {
-	if isOf[map[string]any](value) || isOf[[]any](value) || given == "" {
+	name := itemIndex.ReplaceAllString(path.String()[strings.LastIndex(path.String(), ".")+1:], "")
+	if list, isList := value.([]any); isList {
+		return meantByList(name, of, list)
+	}
+	if isOf[map[string]any](value) || given == "" {
 		return ""
 	}
-	name := itemIndex.ReplaceAllString(path.String()[strings.LastIndex(path.String(), ".")+1:], "")
 	switched, isBool := value.(bool)
 	switch {
 	case isBool && switched && slices.Contains([]string{"emptyDir", "monitoring", "networkPolicy"}, name):
@@ -127,6 +134,8 @@ func meantMap(path *field.Path, of *schema.Structural, value any, given string) 
 		return "{secretName: NAME}"
 	case isBool && !switched && name == "disruptionBudget":
 		return "{mode: Disabled}"
+	case isBool && name == "rollback" && switched:
+		return "{policy: OnFailure}"
 	case isBool:
 		return ""
 	case name == "env":
@@ -153,6 +162,30 @@ func meantMap(path *field.Path, of *schema.Structural, value any, given string) 
 		if form.placeholder != "" {
 			return exampleValue.ReplaceAllLiteralString(form.example, form.placeholder)
 		}
+	}
+	return ""
+}
+
+// meantByList is the map that a user may have meant by a list: a command alone, or the TLS of an Ingress.
+func meantByList(name string, of *schema.Structural, list []any) string {
+	switch {
+	case name == "exec":
+		words := make([]string, 0, len(list))
+		for _, item := range list {
+			word, isText := item.(string)
+			if !isText {
+				return ""
+			}
+			words = append(words, word)
+		}
+		if command := text.FlowList(words); len(words) > 0 && len(command) <= maxExample {
+			return fmt.Sprintf("{command: %s}", command)
+		}
+		return "{command: […]}"
+	case name == "tls" && len(list) == 1 && hasField(of.Properties, "secretName"):
+		item, _ := list[0].(map[string]any)
+		secret, _ := item["secretName"].(string)
+		return cmp.Or(byName("{secretName: $1}").with(of, secret), "{secretName: NAME}")
 	}
 	return ""
 }

@@ -33,6 +33,7 @@ var kubernetesWords = map[string][]string{
 	"entrypoint":                   {"command"},
 	"enviroment":                   {"env"}, //nolint:misspell // A typo of users.
 	"environment":                  {"env"},
+	"envVars":                      {"env"},
 	"files":                        {"data"},
 	"forceHttps":                   {"redirect", "tls.redirect"},
 	"forceHTTPS":                   {"redirect", "tls.redirect"},
@@ -250,6 +251,7 @@ var hints = map[string]map[string]string{
 		"spec.defaults.podMetadata.name":                         podName,
 		"spec.defaults.podMetadata.namespace":                    ofNamespace,
 		"spec.defaults.routes.clusterIssuer":                     classIssuer,
+		"spec.defaults.routes.hostnames":                         "a class has no host names; limits.allowedHostnames restricts them",
 		"spec.defaults.routes.issuer":                            classIssuer,
 		"spec.defaults.routes.tls.clusterIssuer":                 classIssuer,
 		"spec.defaults.routes.tls.enabled":                       tlsSet,
