@@ -30,6 +30,10 @@ func TestEdit(t *testing.T) {
 	if replicas := *p.get("web").Spec.Replicas; replicas != 2 {
 		t.Fatalf("%d replicas after a dry run and a refused edit, want 2", replicas)
 	}
+	const tag = "Warning: 1.3 is taken as an image: if it is a tag, write the image before it, as in example.com/web:1.3\n"
+	if r := p.want(0, []string{"set", "image", "web", "1.3", "--dry-run=client"}, "image of container web: example.com/web:1 → 1.3"); !strings.Contains(r.stderr, tag) {
+		t.Errorf("no %q in %q", tag, r.stderr)
+	}
 	p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "image of container web: example.com/web:1 → example.com/web:2",
 		"All 2 pods are replaced, because of containers[web].image.", "  written")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "revision 2")

@@ -4,13 +4,17 @@
 package command
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // set has the same form as kubectl set.
@@ -59,7 +63,12 @@ func (t *tool) setImage() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return e.run(cmd, args[:first], fixed(edit.SetImages(images...)))
+			return e.run(cmd, args[:first], func(_ context.Context, _ *cluster.Clients, application *v1.Application) (edit.Edit, error) {
+				for _, warning := range edit.TagsAlone(application, images...) {
+					fmt.Fprintln(t.ErrOut, "Warning: "+warning)
+				}
+				return edit.SetImages(images...), nil
+			})
 		},
 	}
 	e.addEditTo(cmd)
