@@ -95,6 +95,13 @@ func TestAssess(t *testing.T) {
 			Desired: 3, Observed: true, Uncreated: true,
 			Problems: []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "ReplicaSet web-3: exceeded quota: sets, requested: count/replicasets.apps=1, used: count/replicasets.apps=1, limited: count/replicasets.apps=1"}},
 		}},
+		{"its ReplicaSet is refused, and it was scaled meanwhile", func(_ *child.Snapshot, d *appsv1.Deployment) {
+			refuseReplicaSet(d)
+			d.Status.ObservedGeneration, d.Status.UpdatedReplicas = d.Generation, 0
+		}, Rollout{
+			Desired: 3, Observed: true, Uncreated: true,
+			Problems: []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "ReplicaSet web-3: exceeded quota: sets, requested: count/replicasets.apps=1, used: count/replicasets.apps=1, limited: count/replicasets.apps=1"}},
+		}},
 		{"its ReplicaSet was refused", func(_ *child.Snapshot, d *appsv1.Deployment) { refuseReplicaSet(d); d.Generation-- }, complete},
 		{"one is asked for by default", func(_ *child.Snapshot, d *appsv1.Deployment) {
 			d.Spec.Replicas = nil

@@ -202,7 +202,7 @@ func (p pods) counts() string {
 // notYetAvailable is a sentence about pods that are ready, but have not been so for long enough to count; "" if there are none.
 func (p pods) notYetAvailable() string {
 	young := p.Status.ReadyReplicas - p.Status.AvailableReplicas
-	if p.Deployment == nil || p.Deployment.Spec.MinReadySeconds == 0 || young <= 0 {
+	if p.Deployment == nil || p.Deployment.Spec.MinReadySeconds == 0 || p.Uncreated || young <= 0 {
 		return ""
 	}
 	text := fmt.Sprintf(" %d are ready, and count as available once they have been ready", young)

@@ -145,7 +145,8 @@ func deploymentHealth(node *Node, live *appsv1.Deployment) {
 	node.Info = fmt.Sprintf("%d/%d available", status.AvailableReplicas, desired)
 	complete := status.UpdatedReplicas == desired && status.AvailableReplicas == desired && status.Replicas == desired
 	switch progressing := deploymentCondition(live, appsv1.DeploymentProgressing); {
-	case status.ObservedGeneration < live.Generation && progressing != nil && progressing.Reason == reasonReplicaSetCreateError:
+	case progressing != nil && progressing.Reason == reasonReplicaSetCreateError &&
+		(status.ObservedGeneration < live.Generation || desired > 0 && status.UpdatedReplicas == 0):
 		node.set(Degraded, progressing.Reason, progressing.Message)
 	case status.ObservedGeneration < live.Generation:
 		node.set(Progressing, "RollingOut", "Kubernetes has not observed the last change yet.")
