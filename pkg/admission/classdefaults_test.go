@@ -84,7 +84,7 @@ func TestDroppedDefaults(t *testing.T) {
 		deadline    = `progressDeadlineSeconds: the default 120 of ApplicationClass "standard" is not taken, because your minReadySeconds 120 is not below it: set a deadline, or it is 600`
 		grace       = `terminationGracePeriodSeconds: the default 10 of ApplicationClass "standard" is not taken, because a lifecycle hook of yours sleeps for 11 s: set a period, or it is 30`
 		recreate    = `strategy.type: the default Recreate of ApplicationClass "recreate" is not taken, because you set rollingUpdate: remove rollingUpdate, or the pods are replaced step by step`
-		unavailable = `strategy.rollingUpdate.maxUnavailable: the default 0% of ApplicationClass "standard" is not taken, because your maxSurge is 0 too: set it to more than 0, or it is 25%`
+		unavailable = `strategy.rollingUpdate.maxUnavailable: the default 0% of ApplicationClass "standard" is not taken, because your maxSurge is 0 too: set it to more than 0, or it is 1`
 		httpRoute   = `routes[public].type: the default HTTPRoute of ApplicationClass "gateway" is not taken, because 17 hostnames are more than the 16 of an HTTPRoute: split the route, or it becomes an Ingress`
 		specific    = `routes[public].type: the default HTTPRoute of ApplicationClass "gateway" is not taken, because no HTTPRoute has your pathType ImplementationSpecific: use another one, or the route becomes an Ingress`
 		parent      = `routes[public].parentRefs: the default shared of ApplicationClass "parent" is not taken, because 17 hostnames are more than the 16 of an HTTPRoute: split the route, or it becomes an Ingress`

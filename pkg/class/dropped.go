@@ -79,12 +79,12 @@ func droppedStrategy(own, defaults *appsv1.DeploymentStrategy) []DroppedField {
 		dropped = append(dropped, DroppedField{"strategy.type", string(defaults.Type), "you set rollingUpdate", "remove rollingUpdate, or the pods are replaced step by step"})
 	}
 	if rolling := defaults.RollingUpdate; rolling != nil {
-		const path, instead = "strategy.rollingUpdate.", "set it to more than 0, or it is 25%"
+		const path, instead = "strategy.rollingUpdate.", "set it to more than 0, or it is "
 		if own.RollingUpdate.MaxUnavailable == nil && v1.IsZeroIntOrPercent(rolling.MaxUnavailable) && v1.IsZeroIntOrPercent(own.RollingUpdate.MaxSurge) {
-			dropped = append(dropped, DroppedField{path + "maxUnavailable", rolling.MaxUnavailable.String(), "your maxSurge is 0 too", instead})
+			dropped = append(dropped, DroppedField{path + "maxUnavailable", rolling.MaxUnavailable.String(), "your maxSurge is 0 too", instead + "1"})
 		}
 		if own.RollingUpdate.MaxSurge == nil && v1.IsZeroIntOrPercent(rolling.MaxSurge) && v1.IsZeroIntOrPercent(own.RollingUpdate.MaxUnavailable) {
-			dropped = append(dropped, DroppedField{path + "maxSurge", rolling.MaxSurge.String(), "your maxUnavailable is 0 too", instead})
+			dropped = append(dropped, DroppedField{path + "maxSurge", rolling.MaxSurge.String(), "your maxUnavailable is 0 too", instead + "25%"})
 		}
 	}
 	return dropped
