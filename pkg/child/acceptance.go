@@ -5,6 +5,7 @@ package child
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -61,14 +62,30 @@ func AcceptedSince(route *gatewayv1.HTTPRoute) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	var last time.Time
-	for _, parent := range route.Status.Parents {
-		for _, condition := range parent.Conditions {
-			if at := condition.LastTransitionTime.Time; condition.Status == metav1.ConditionTrue && at.After(last) {
-				last = at
+	for _, status := range route.Status.Parents {
+		if !slices.ContainsFunc(route.Spec.ParentRefs, func(parent gatewayv1.ParentReference) bool { return sameParent(route, status.ParentRef, parent) }) {
+			continue
+		}
+		for _, kind := range verdicts {
+			if condition := meta.FindStatusCondition(status.Conditions, string(kind)); condition != nil && condition.LastTransitionTime.After(last) {
+				last = condition.LastTransitionTime.Time
 			}
 		}
 	}
 	return last, true
+}
+
+// verdicts are the conditions by which a Gateway says whether it routes requests.
+var verdicts = []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs}
+
+// IsServed reports whether a Gateway routes requests by an HTTPRoute. Its last report counts, also one about an earlier generation: it goes
+// on serving that one.
+func IsServed(route *gatewayv1.HTTPRoute) bool {
+	reported := *route
+	reported.Generation = 0
+	return len(route.Spec.ParentRefs) == 0 || slices.ContainsFunc(route.Spec.ParentRefs, func(parent gatewayv1.ParentReference) bool {
+		return parentProblem(&reported, parent) == (RouteProblem{})
+	})
 }
 
 // parentProblem returns the problem of one parent. More than one controller may have reported on it. One that accepts
@@ -98,7 +115,7 @@ func parentProblem(route *gatewayv1.HTTPRoute, parent gatewayv1.ParentReference)
 
 // reportedProblem returns the problem that one controller reports about one parent.
 func reportedProblem(generation int64, parent string, conditions []metav1.Condition) RouteProblem {
-	for _, kind := range []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs} {
+	for _, kind := range verdicts {
 		condition := meta.FindStatusCondition(conditions, string(kind))
 		switch {
 		case condition == nil || condition.ObservedGeneration < generation || condition.Status == metav1.ConditionUnknown:

@@ -59,6 +59,7 @@ func (s Step) overlap(in Input, steps []Step) Step {
 	if route, is := live.(*gatewayv1.HTTPRoute); is && serves(live, s.Live) {
 		since, accepted := child.AcceptedSince(route)
 		if !accepted || isWritten(steps, next) {
+			s.AwaitsAcceptance = true
 			return s.wait(next.String() + ", which takes its place, is not accepted by its Gateways yet")
 		}
 		// A clock that is so far ahead says nothing.

@@ -76,8 +76,10 @@ type Step struct {
 	// API server refuses the apply. Usually nil.
 	PrePatch map[string]any
 	// After is, for the Delete of an Ingress or HTTPRoute, the child that takes its place, or nil. The old one goes
-	// only once the new one has existed for a while.
+	// only once the new one has existed for a while; an Ingress, once the Gateways have accepted its HTTPRoute; see overlap.go.
 	After *child.Ref
+	// AwaitsAcceptance means that a Delete waits until the Gateways accept After.
+	AwaitsAcceptance bool
 	// RecheckAfter is the time after which a step may do more without an event; 0 means that an event will tell.
 	RecheckAfter time.Duration
 	// Needs are the children that this one refers to by name and that only a write of this plan, or none, proves to

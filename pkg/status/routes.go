@@ -148,7 +148,7 @@ func worstOfRoutes(children []assessment) routeProblem {
 // untilAccepted says which Ingress still carries the route of an HTTPRoute that is not accepted.
 func untilAccepted(route child.Ref, children []assessment) string {
 	for _, a := range children {
-		if a.Action == plan.WaitDependency && a.Ref.Kind == child.Ingress && a.After != nil && *a.After == route {
+		if a.state == v1.ResourcePending && a.AwaitsAcceptance && *a.After == route {
 			return fmt.Sprintf(" Ingress %s stays until the HTTPRoute is accepted.", a.Ref.Name)
 		}
 	}

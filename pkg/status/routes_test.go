@@ -123,7 +123,9 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 		return r
 	}
 	waits := result(plan.WaitDependency, child.Ingress, "web", newIngress("web", true))
-	waits.Desired, waits.After = nil, new(ref(child.HTTPRoute, "web"))
+	waits.Desired, waits.After, waits.AwaitsAcceptance = nil, new(ref(child.HTTPRoute, "web")), true
+	missing := waits // It waits for the HTTPRoute itself.
+	missing.AwaitsAcceptance = false
 	const stays = " Ingress web stays until the HTTPRoute is accepted."
 	but := func(condition metav1.Condition) metav1.Condition { condition.Message += stays; return condition }
 	const host = "HTTPRoute web: "
@@ -153,7 +155,7 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 		{name: "a refusal is worse than a missing backend",
 			results: []plan.Result{keep(reported(newRoute("web-second", infra), infra, accepted, noBackend)), denied}, want: refusal, stalled: v1.ReasonRoutesNotAccepted},
 		{name: "not served", results: []plan.Result{unseen("web")}, want: absence, stalled: v1.ReasonAPINotServed},
-		{name: "not served, and the old Ingress stays", results: []plan.Result{unseen("web"), waits}, want: but(absence), stalled: v1.ReasonAPINotServed},
+		{name: "not served, and the old Ingress stays", results: []plan.Result{unseen("web"), missing}, want: absence, stalled: v1.ReasonAPINotServed},
 		{name: "refused, and the old Ingress stays", results: []plan.Result{denied, waits}, want: but(refusal), stalled: v1.ReasonRoutesNotAccepted},
 		{name: "accepted, and the old Ingress stays for a moment", results: []plan.Result{keep(yes("web")), waits},
 			want: metav1.Condition{Status: "True", Reason: v1.ReasonAccepted, Message: "The HTTPRoutes for web.example.com are accepted."}},

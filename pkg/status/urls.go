@@ -17,7 +17,7 @@ import (
 
 // ServedURLs returns the addresses that Ingresses and HTTPRoutes of the Application serve after a sync: the rendered ones
 // of applied children, in the order of the spec; otherwise those of live children. Foreign objects have none, nor has an
-// HTTPRoute that its Gateways do not accept.
+// HTTPRoute that no Gateway has accepted.
 func ServedURLs(snapshot child.Snapshot, results []plan.Result, rendered []child.Addresses) []string {
 	in := Input{Snapshot: snapshot, Results: results}
 	var urls []string
@@ -72,19 +72,13 @@ func predecessor(ref child.Ref) child.Ref {
 	return ref
 }
 
-// accepted reports whether Gateways route requests by the child, if it is an HTTPRoute. Their last report counts, also one
-// about an earlier generation: they go on serving that one.
+// accepted reports whether a Gateway routes requests by the child, if it is an HTTPRoute.
 func (in Input) accepted(ref child.Ref) bool {
 	if ref.Kind != child.HTTPRoute {
 		return true
 	}
 	live, found := in.Snapshot.Children[ref].(*gatewayv1.HTTPRoute)
-	if !found {
-		return false
-	}
-	reported := *live
-	reported.Generation = 0
-	return child.Acceptance(&reported) == (child.RouteProblem{})
+	return found && child.IsServed(live)
 }
 
 // liveURLs returns those of a live child, unless the sync has deleted it.

@@ -93,6 +93,10 @@ func TestURLsOfHTTPRoutes(t *testing.T) {
 		}
 		return live
 	}
+	withParents := func(route *gatewayv1.HTTPRoute, parents ...gatewayv1.ParentReference) *gatewayv1.HTTPRoute {
+		route.Spec.ParentRefs = parents
+		return route
+	}
 	older := accepted
 	older.ObservedGeneration--
 	unserved := metav1.Condition{Type: string(gatewayv1.RouteConditionAccepted), Status: "Unknown"}
@@ -113,6 +117,7 @@ func TestURLsOfHTTPRoutes(t *testing.T) {
 		{"accepted in an older form", plan.Apply, routeFor(older, resolved), nil, both},
 		{"refused", plan.Keep, routeFor(refused, resolved), nil, second},
 		{"no backend", plan.Keep, routeFor(accepted, noBackend), nil, second},
+		{"accepted by one of two", plan.Keep, reported(withParents(routeFor(), infra, internal), infra, accepted, resolved), nil, both},
 		{"accepted, and cannot be written", plan.Backoff, routeFor(accepted, resolved), nil, both},
 		{"refused, and cannot be written", plan.Backoff, routeFor(refused, resolved), nil, second},
 		{"refused, and the Ingress stays", plan.Keep, routeFor(refused, resolved), ingressOf("old.example.com"), oldFirst},

@@ -254,6 +254,9 @@ func TestRouteSwitches(t *testing.T) {
 	message := ""
 	e.waitApplication("web", "RoutesReady waits for the Gateway", func(application *v1.Application) bool {
 		condition := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionRoutesReady)
+		if condition == nil {
+			return false
+		}
 		message = condition.Message
 		return condition.Reason == v1.ReasonRoutesPending && !strings.Contains(message, "just written")
 	})

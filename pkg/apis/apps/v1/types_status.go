@@ -52,7 +52,7 @@ type ApplicationStatus struct {
 	Selector string `json:"selector,omitempty"`
 
 	// Addresses of the application outside of the cluster: what its Ingresses, and the HTTPRoutes that
-	// their Gateways have accepted, serve now, in the order of the routes. A long list is truncated.
+	// a Gateway has accepted, serve now, in the order of the routes. A long list is truncated.
 	// +listType=atomic
 	// +optional
 	URLs []string `json:"urls,omitempty"`
@@ -198,7 +198,7 @@ type ResourceStatus struct {
 	// Its state.
 	State ResourceState `json:"state"`
 
-	// The reason, if it is not Synced.
+	// The reason, if it is not Synced; of a Synced one, what the API server does not store as Fairlead writes it.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
