@@ -17,6 +17,16 @@ func blockedDrains(spec *v1.ApplicationSpec, pods int32) []string {
 	if needed == 0 || int64(pods) >= needed {
 		return nil
 	}
-	return []string{fmt.Sprintf("disruptionBudget.minAvailable: %s blocks every drain of a node while there are fewer than %d pods, and without replicas "+
-		"there is 1 until another client scales the Deployment: set replicas to %[2]d or more, or remove disruptionBudget", spec.DisruptionBudget.MinAvailable, needed)}
+	present, keep := "without replicas there is 1 until another client scales the Deployment", ""
+	switch {
+	case pods == 1:
+		present = "now there is 1"
+	case pods > 1:
+		present = fmt.Sprintf("now there are %d", pods)
+	}
+	if pods > 0 {
+		keep = ", have the client that scales the Deployment keep as many"
+	}
+	return []string{fmt.Sprintf("disruptionBudget.minAvailable: %s blocks every drain of a node while there are fewer than %d pods, and %s: set replicas to %[2]d or more%[4]s, "+
+		"or remove disruptionBudget", spec.DisruptionBudget.MinAvailable, needed, present, keep)}
 }

@@ -20,6 +20,12 @@ func TestBlockedDrains(t *testing.T) {
 		share = "disruptionBudget.minAvailable: 67% blocks every drain of a node while there are fewer than 4 pods, and without replicas " +
 			"there is 1 until another client scales the Deployment: set replicas to 4 or more, or remove disruptionBudget"
 	)
+	const (
+		oneNow = "disruptionBudget.minAvailable: 1 blocks every drain of a node while there are fewer than 2 pods, and now there is 1: " +
+			"set replicas to 2 or more, have the client that scales the Deployment keep as many, or remove disruptionBudget"
+		shareNow = "disruptionBudget.minAvailable: 67% blocks every drain of a node while there are fewer than 4 pods, and now there are 3: " +
+			"set replicas to 4 or more, have the client that scales the Deployment keep as many, or remove disruptionBudget"
+	)
 	keeping := func(minAvailable string, changes ...func(*v1.Application)) *v1.Application {
 		return application(func(a *v1.Application) {
 			a.Spec.DisruptionBudget = &v1.DisruptionBudget{Mode: v1.DisruptionBudgetCustom, MinAvailable: new(intstr.Parse(minAvailable))}
@@ -45,11 +51,11 @@ func TestBlockedDrains(t *testing.T) {
 		{name: "the default", updated: application(func(a *v1.Application) { a.Spec.DisruptionBudget = &v1.DisruptionBudget{} })},
 		{name: "one may go", updated: unavailable},
 		{name: "one of two", updated: keeping("1", replicas(2))},
-		{name: "by an update", updated: keeping("1", live(1)), old: application(live(1)), want: []string{one}},
+		{name: "by an update", updated: keeping("1", live(1)), old: application(live(1)), want: []string{oneNow}},
 		{name: "as before", updated: keeping("1", live(1), image("web:2")), old: keeping("1", live(1))},
 		{name: "another client has scaled up", updated: keeping("1", live(2)), old: application(live(2))},
 		{name: "replicas are removed, and the pods stay", updated: keeping("1", live(3)), old: keeping("1", live(3), replicas(3))},
-		{name: "more than another client has", updated: keeping("67%", live(3)), old: application(live(3)), want: []string{share}},
+		{name: "more than another client has", updated: keeping("67%", live(3)), old: application(live(3)), want: []string{shareNow}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			question := review(t, test.updated, nil)
