@@ -17,6 +17,8 @@ const (
 	ConfigurationName = "fairlead"
 	// OutOfClusterConfigurationName is that of a controller which registers itself by URL.
 	OutOfClusterConfigurationName = "fairlead-out-of-cluster"
+	// probeConfigurationName is the one by which such a controller finds out whether the API server reaches it.
+	probeConfigurationName = OutOfClusterConfigurationName + "-probe"
 )
 
 // The names of the webhooks inside of the configurations.

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -91,34 +90,53 @@ func (r *Registrar) Unregister(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanUpTimeout)
 	defer cancel()
 	const name = OutOfClusterConfigurationName
-	live, err := r.Configurations.ValidatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
-	if err == nil && len(live.Webhooks) > 0 && !r.isOwn(live.Webhooks[0].ClientConfig) {
-		return nil
+	mutating, validating, err := r.registered(ctx, name)
+	// Also after an error: one that leads nowhere would refuse every Application.
+	var failed []error
+	if err != nil || mutating == nil || r.isOwn(*mutating) {
+		failed = append(failed, r.removeMutating(ctx, name))
 	}
-	return r.remove(ctx, name) // Also after another error: one that leads nowhere would refuse every Application.
+	if err != nil || validating == nil || r.isOwn(*validating) {
+		failed = append(failed, r.removeValidating(ctx, name))
+	}
+	return errors.Join(failed...)
 }
 
 // Missing reports whether a registration is missing: there is none, or only half of this controller's own. The registration of
-// another controller counts, and half of it too, because that controller may be writing or deleting the other half. So two
-// controllers do not keep replacing each other's registration.
+// another controller counts, and half of it too, because that controller may be writing or deleting the other half; so does its
+// probe. So two controllers do not keep replacing each other's registration.
 func (r *Registrar) Missing(ctx context.Context) (bool, error) {
-	const name = OutOfClusterConfigurationName
-	var called []admissionregistrationv1.WebhookClientConfig
-	mutating, err := r.Configurations.MutatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return false, fmt.Errorf("get MutatingWebhookConfiguration: %w", err)
-	}
-	if err == nil && len(mutating.Webhooks) > 0 {
-		called = append(called, mutating.Webhooks[0].ClientConfig)
-	}
-	validating, err := r.Configurations.ValidatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
+	probe, err := r.Configurations.ValidatingWebhookConfigurations().Get(ctx, probeConfigurationName, metav1.GetOptions{})
+	switch {
+	case err != nil && !apierrors.IsNotFound(err):
 		return false, fmt.Errorf("get ValidatingWebhookConfiguration: %w", err)
+	case err == nil && time.Since(probe.CreationTimestamp.Time) < 2*probeTimeout: // A controller that was killed leaves an older one.
+		return false, nil
 	}
-	if err == nil && len(validating.Webhooks) > 0 {
-		called = append(called, validating.Webhooks[0].ClientConfig)
+	mutating, validating, err := r.registered(ctx, OutOfClusterConfigurationName)
+	isOthers := func(config *admissionregistrationv1.WebhookClientConfig) bool {
+		return config != nil && !r.isOwn(*config)
 	}
-	return len(called) < 2 && !slices.ContainsFunc(called, func(config admissionregistrationv1.WebhookClientConfig) bool { return !r.isOwn(config) }), nil
+	return err == nil && (mutating == nil || validating == nil) && !isOthers(mutating) && !isOthers(validating), err
+}
+
+// registered returns whom the API server calls by the configurations of the name; nil where there is none.
+func (r *Registrar) registered(ctx context.Context, name string) (mutating, validating *admissionregistrationv1.WebhookClientConfig, err error) {
+	mutatingConfiguration, err := r.Configurations.MutatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, nil, fmt.Errorf("get MutatingWebhookConfiguration: %w", err)
+	}
+	if err == nil && len(mutatingConfiguration.Webhooks) > 0 {
+		mutating = &mutatingConfiguration.Webhooks[0].ClientConfig
+	}
+	validatingConfiguration, err := r.Configurations.ValidatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, nil, fmt.Errorf("get ValidatingWebhookConfiguration: %w", err)
+	}
+	if err == nil && len(validatingConfiguration.Webhooks) > 0 {
+		validating = &validatingConfiguration.Webhooks[0].ClientConfig
+	}
+	return mutating, validating, nil
 }
 
 // isOwn reports whether the API server calls this controller. The next run may serve at the same URL, with a certificate of its own.
@@ -133,7 +151,7 @@ func (r *Registrar) probe(ctx context.Context) (err error) {
 	token := string(uuid.NewUUID())
 	seen, stop := r.Handler.probes.await(token)
 	defer stop()
-	const name = OutOfClusterConfigurationName + "-probe"
+	const name = probeConfigurationName
 	_, configuration := Configurations(name, Endpoint{URL: r.URL, CABundle: r.CABundle}, "")
 	configuration.Webhooks = configuration.Webhooks[:1]
 	webhook := &configuration.Webhooks[0]
@@ -207,10 +225,15 @@ func (r *Registrar) apply(ctx context.Context, name string, mutating *admissionr
 }
 
 func (r *Registrar) remove(ctx context.Context, name string) error {
-	return errors.Join(
-		ignoreNotFound("delete MutatingWebhookConfiguration", r.Configurations.MutatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
-		ignoreNotFound("delete ValidatingWebhookConfiguration", r.Configurations.ValidatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{})),
-	)
+	return errors.Join(r.removeMutating(ctx, name), r.removeValidating(ctx, name))
+}
+
+func (r *Registrar) removeMutating(ctx context.Context, name string) error {
+	return ignoreNotFound("delete MutatingWebhookConfiguration", r.Configurations.MutatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{}))
+}
+
+func (r *Registrar) removeValidating(ctx context.Context, name string) error {
+	return ignoreNotFound("delete ValidatingWebhookConfiguration", r.Configurations.ValidatingWebhookConfigurations().Delete(ctx, name, metav1.DeleteOptions{}))
 }
 
 func ignoreNotFound(what string, err error) error {

@@ -5,6 +5,7 @@ package admission
 
 import (
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,24 +40,51 @@ func TestUnregisterOnlyItself(t *testing.T) {
 	}
 }
 
+// TestUnregisterHalf: of two controllers that registered at once, each has one configuration.
+func TestUnregisterHalf(t *testing.T) {
+	const url = "https://127.0.0.1:9443"
+	mutating, _ := Configurations(OutOfClusterConfigurationName, Endpoint{URL: url, CABundle: []byte("ca")}, "")
+	_, validating := Configurations(OutOfClusterConfigurationName, Endpoint{URL: url, CABundle: []byte("other")}, "")
+	client := fake.NewClientset(mutating, validating).AdmissionregistrationV1()
+	if err := (&Registrar{Configurations: client, URL: url, CABundle: []byte("ca")}).Unregister(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.MutatingWebhookConfigurations().Get(t.Context(), OutOfClusterConfigurationName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("its own stays: %v", err)
+	}
+	if _, err := client.ValidatingWebhookConfigurations().Get(t.Context(), OutOfClusterConfigurationName, metav1.GetOptions{}); err != nil {
+		t.Errorf("the other one: %v", err)
+	}
+}
+
 // TestMissing: the registration is missing if no other controller has one, and this one has not both.
 func TestMissing(t *testing.T) {
 	const url = "https://127.0.0.1:9443"
 	own, other := Endpoint{URL: url, CABundle: []byte("ca")}, Endpoint{URL: url, CABundle: []byte("other")}
 	for name, test := range map[string]struct {
 		mutating, validating *Endpoint
+		probe                time.Duration // The age of the probe of another controller; 0 if there is none.
 		missing              bool
 	}{
-		"none":                              {nil, nil, true},
-		"its own":                           {&own, &own, false},
-		"only its mutating one":             {&own, nil, true},
-		"only its validating one":           {nil, &own, true},
-		"another's":                         {&other, &other, false},
-		"another's mutating one, so far":    {&other, nil, false},
-		"another's validating one, at last": {nil, &other, false},
-		"another's over its own":            {&other, &own, false},
+		"none":                              {nil, nil, 0, true},
+		"its own":                           {&own, &own, 0, false},
+		"only its mutating one":             {&own, nil, 0, true},
+		"only its validating one":           {nil, &own, 0, true},
+		"another's":                         {&other, &other, 0, false},
+		"another's mutating one, so far":    {&other, nil, 0, false},
+		"another's validating one, at last": {nil, &other, 0, false},
+		"another's over its own":            {&other, &own, 0, false},
+		"none, but another one is about to": {nil, nil, time.Second, false},
+		"none, and another one was killed":  {nil, nil, time.Hour, true},
 	} {
 		client := fake.NewClientset().AdmissionregistrationV1()
+		if test.probe > 0 {
+			_, probe := Configurations(probeConfigurationName, other, "")
+			probe.CreationTimestamp = metav1.NewTime(time.Now().Add(-test.probe))
+			if _, err := client.ValidatingWebhookConfigurations().Create(t.Context(), probe, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if test.mutating != nil {
 			mutating, _ := Configurations(OutOfClusterConfigurationName, *test.mutating, "")
 			if _, err := client.MutatingWebhookConfigurations().Create(t.Context(), mutating, metav1.CreateOptions{}); err != nil {

@@ -270,8 +270,8 @@ const (
 	missingPeriod = 30 * time.Second
 )
 
-// keepRegistered registers the webhooks, and again whenever the registration is missing, until ctx ends or the API server cannot
-// reach them. A second controller outside of the cluster replaces the registration, and takes its own back when it ends. Without
+// keepRegistered registers the webhooks, and again whenever the registration is missing, until ctx ends. It gives up if the API
+// server cannot reach them at the first attempt. A second controller outside of the cluster replaces the registration, and takes its own back when it ends. Without
 // the checks the API server would call no webhooks from then on. While the second one is registered, it stays so.
 func keepRegistered(ctx context.Context, register func(context.Context) error, missing func(context.Context) (bool, error)) {
 	logger := klog.FromContext(ctx)
@@ -289,10 +289,10 @@ func keepRegistered(ctx context.Context, register func(context.Context) error, m
 		if gone, err := missing(ctx); err != nil || !gone {
 			continue
 		}
-		if !registerWebhooks(ctx, register) {
-			return
+		// The API server has reached them before, and may again.
+		if registerWebhooks(ctx, register) {
+			logger.Info("Registered the webhooks again, because their registration was gone")
 		}
-		logger.Info("Registered the webhooks again, because their registration was gone")
 	}
 }
 

@@ -58,15 +58,18 @@ func TestKeepRegistered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var mu sync.Mutex
-		registered, calls, unavailable := gone, 0, false
+		registered, calls, unavailable, unreachable := gone, 0, false, false
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			keepRegistered(ctx, func(context.Context) error {
 				mu.Lock()
 				defer mu.Unlock()
-				registered = mine
 				calls++
+				if unreachable {
+					return &admission.UnreachableError{URL: "https://127.0.0.1", Err: errors.New("no answer")}
+				}
+				registered = mine
 				return nil
 			}, func(context.Context) (bool, error) {
 				mu.Lock()
@@ -95,6 +98,8 @@ func TestKeepRegistered(t *testing.T) {
 		after(func() { registered = other }, time.Hour, other, 1)
 		after(func() { registered, unavailable = gone, true }, time.Hour, gone, 1)
 		after(func() { unavailable = false }, missingPeriod, mine, 2)
+		after(func() { registered, unreachable = gone, true }, missingPeriod, gone, 3)
+		after(func() { unreachable = false }, missingPeriod, mine, 4)
 		stop()
 		<-done
 	})
