@@ -31,7 +31,7 @@ func (h *Handler) routes(ctx context.Context, in input, found *verdict) error {
 // keptConflict warns of an update that is not carried out, because the Application is stalled by a route that another one has, and still
 // asks for it. The status alone may be about a conflict that has ended, and the claims alone are those of the moment.
 func (h *Handler) keptConflict(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.old == nil {
+	if len(found.errs) > 0 || in.old == nil || withholds(&in.new.Spec) {
 		return nil
 	}
 	stalled := meta.FindStatusCondition(in.old.Status.Conditions, v1.ConditionStalled)
