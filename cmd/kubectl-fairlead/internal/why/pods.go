@@ -69,12 +69,15 @@ func pods(f facts) []Finding {
 func (f facts) podFinding(problem v1.Problem) Finding {
 	var evidence []Evidence
 	pod := ""
-	if isRejected(problem) {
+	switch {
+	case isOfReplicaSet(problem):
+		evidence = []Evidence{f.problemEvidence(problem)}
+	case isRejected(problem):
 		problem, evidence = f.rejection(problem)
-	} else {
+	default:
 		evidence, pod = f.podEvidence(problem)
 	}
-	known := f.aboutNodes(problem, f.adviceFor(problem)).ofReplicaSet(problem)
+	known := f.ofReplicaSet(problem, f.aboutNodes(problem, f.adviceFor(problem)))
 	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
 	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what) + f.extent(problem), Evidence: evidence}
 	if problem.Reason == v1.ReasonImagePullFailed {

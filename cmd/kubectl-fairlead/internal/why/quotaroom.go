@@ -38,12 +38,16 @@ func (f facts) addQuotaRoom(finding *Finding, problem v1.Problem) bool {
 	if i < 0 {
 		finding.What = refused + "it does not exist any more." + f.extent(problem)
 	} else {
-		state, fits := f.fits(f.Quotas[i], quotaOf(problem.Message))
+		state, fits := f.fits(f.Quotas[i], quotaOf(problem.Message), isOfReplicaSet(problem))
 		if !fits {
 			return false
 		}
 		finding.What = refused + "by now it has room for them." + f.extent(problem)
 		finding.Evidence = append(finding.Evidence, Evidence{Object: "ResourceQuota/" + name[1], Field: "status", Message: state})
+	}
+	if isOfReplicaSet(problem) {
+		finding.Next = []string{f.untilRetry()}
+		return true
 	}
 	finding.quotaHasRoom = true
 	finding.Next = []string{"Wait: Kubernetes tries again at growing intervals, the next time within 17 minutes."}
@@ -53,10 +57,13 @@ func (f facts) addQuotaRoom(finding *Finding, problem v1.Problem) bool {
 	return true
 }
 
-// fits reports whether the quota has room for the pods that are missing, one at least, and what its state is.
-func (f facts) fits(quota *corev1.ResourceQuota, refusal quotaRefusal) (state string, fits bool) {
+// fits reports whether the quota has room for the pods that are missing, one at least, or for the ReplicaSet, and what its state is.
+func (f facts) fits(quota *corev1.ResourceQuota, refusal quotaRefusal, isReplicaSet bool) (state string, fits bool) {
 	var used []string
 	missing := int64(max(1, f.app.Status.DesiredReplicas-f.app.Status.Replicas))
+	if isReplicaSet {
+		missing = 1
+	}
 	for name, requested := range refusal.requested {
 		hard, limited := quota.Status.Hard[corev1.ResourceName(name)]
 		if !limited {
@@ -81,7 +88,8 @@ func (f facts) fits(quota *corev1.ResourceQuota, refusal quotaRefusal) (state st
 // no rollout would begin.
 func (f facts) restart() string {
 	paused := f.app.Spec.Paused != nil && *f.app.Spec.Paused
-	if paused || f.app.Spec.ReconcilePolicy == v1.ReconcileObserve || edit.IsRolledBack(f.app) || edit.PinOf(f.app) > 0 {
+	refused := f.ready != nil && (slices.Contains(edit.Refusals, f.ready.Reason) || f.ready.Reason == v1.ReasonConfigMissing)
+	if paused || refused || f.app.DeletionTimestamp != nil || f.app.Spec.ReconcilePolicy == v1.ReconcileObserve || edit.IsRolledBack(f.app) || edit.PinOf(f.app) > 0 {
 		return ""
 	}
 	if f.app.Status.Replicas > 0 {

@@ -4,6 +4,7 @@
 package why
 
 import (
+	"slices"
 	"strings"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -14,18 +15,27 @@ func isOfReplicaSet(problem v1.Problem) bool {
 	return problem.Pods == 0 && strings.HasPrefix(problem.Message, "ReplicaSet ")
 }
 
+// untilRetry is when Kubernetes tries again to create a ReplicaSet, and how to have it try: the Deployment controller gives up soon.
+func (f facts) untilRetry() string {
+	restart := f.restart()
+	if restart == "" {
+		return "Kubernetes tries for about 3 minutes, and again with the next change of the Deployment."
+	}
+	return "Kubernetes tries for about 3 minutes. Have it try again once the cause is gone" + restart
+}
+
 // ofReplicaSet is the advice where that is refused.
-func (a advice) ofReplicaSet(problem v1.Problem) advice {
+func (f facts) ofReplicaSet(problem v1.Problem, ofPods advice) advice {
 	switch {
 	case !isOfReplicaSet(problem):
-		return a
+		return ofPods
 	case problem.Reason == v1.ReasonQuotaExceeded:
 		return advice{"A ResourceQuota of this namespace allows no more ReplicaSets.", []string{
-			"Delete former ReplicaSets, which have no pods, or ask for more quota: kubectl describe resourcequotas", retries,
+			"Delete former ReplicaSets, which have no pods, or ask for more quota: kubectl describe resourcequotas", f.untilRetry(),
 		}}
 	case problem.Reason == v1.ReasonPolicyDenied:
-		return advice{"An admission policy or webhook of this cluster refuses the ReplicaSet of the rollout.", a.next}
+		return advice{"An admission policy or webhook of this cluster refuses the ReplicaSet of the rollout.", append(slices.Clone(ofPods.next), f.untilRetry())}
 	default:
-		return advice{"Kubernetes cannot create the ReplicaSet of the rollout.", a.next}
+		return advice{"Kubernetes cannot create the ReplicaSet of the rollout.", []string{"Correct what the message names, in the spec or in the cluster.", f.untilRetry()}}
 	}
 }
