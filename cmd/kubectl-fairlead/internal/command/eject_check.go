@@ -13,20 +13,24 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
 // checkStaying refuses to eject an Application with an object that is being deleted: without the Application, nothing creates it again.
-// If the Application is being deleted already, then what goes with it is only named.
+// If the Application is being deleted already, or gone, then what goes with it is only named.
 func (e *ejecting) checkStaying(to *screen.Screen, application *v1.Application, objects []left) (stay []left, err error) {
+	again := "Let its deletion end, so that Fairlead creates it again if the spec asks for it, and run the command again"
+	if !enforced(application) {
+		again = "Let its deletion end, resume the Application, so that Fairlead creates it again if the spec asks for it, and run the command again"
+	}
 	for _, object := range objects {
 		switch {
 		case object.GetDeletionTimestamp() == nil:
 			stay = append(stay, object)
-		case application.DeletionTimestamp == nil:
-			return nil, fmt.Errorf("%s. Without the Application, no controller creates it again, so nothing was changed. "+
-				"Let its deletion end, so that Fairlead creates it again if the spec asks for it, and run the command again", describeGoing(object.GetKind(), object))
+		case application.DeletionTimestamp == nil && application.UID != "":
+			return nil, fmt.Errorf("%s. Without the Application, no controller creates it again, so nothing was changed. %s", describeGoing(object.GetKind(), object), again)
 		default:
 			to.Printf("%s. That cannot be undone.", describeGoing(object.GetKind(), object))
 		}
@@ -69,10 +73,13 @@ func (e *ejecting) tryClean(ctx context.Context, objects []left) error {
 	}
 	for _, object := range objects {
 		err := e.patchMarks(ctx, object, []string{metav1.DryRunAll})
-		if err == nil || e.editing.dryRun == cmdutil.DryRunNone && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
-			continue
+		switch {
+		case err == nil:
+		case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierror.ReasonFor(err) == v1.ReasonPolicyDenied:
+			return fmt.Errorf("the API server refuses to remove Fairlead's marks from %s %s, so nothing was changed: %w", object.GetKind(), object.GetName(), err)
+		case e.editing.dryRun == cmdutil.DryRunServer:
+			return fmt.Errorf("the API server could not try to remove Fairlead's marks from %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
-		return fmt.Errorf("the API server refuses to remove Fairlead's marks from %s %s, so nothing was changed: %w", object.GetKind(), object.GetName(), err)
 	}
 	return nil
 }

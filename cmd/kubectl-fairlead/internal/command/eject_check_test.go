@@ -43,7 +43,7 @@ func TestEjectStaying(t *testing.T) {
 	objects := []left{object(child.Service), object(child.Deployment, "example.com/x", "example.com/y")}
 	const going = "Deployment web is being deleted, and is gone once its finalizers example.com/x, example.com/y are removed"
 	var out strings.Builder
-	e, application := &ejecting{}, &v1.Application{}
+	e, application := &ejecting{}, &v1.Application{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
 	_, err := e.checkStaying(screen.New(&out, nil), application, objects)
 	const want = going + ". Without the Application, no controller creates it again, so nothing was changed. " +
 		"Let its deletion end, so that Fairlead creates it again if the spec asks for it, and run the command again"
@@ -72,6 +72,15 @@ func TestEjectStaying(t *testing.T) {
 // frozen are clients of an API server whose controller could not release the Deployment, because a policy refuses every change of it.
 func frozen(t *testing.T, application *v1.Application) *cluster.Clients {
 	t.Helper()
+	refused := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "web", nil).ErrStatus
+	refused.Message = "the namespace is frozen"
+	return refusing(t, application, refused)
+}
+
+// refusing are clients of an API server that answers so to every change of the Deployment.
+func refusing(t *testing.T, application *v1.Application, refused metav1.Status) *cluster.Clients {
+	t.Helper()
+	refused.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 	deployment := appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}}
 	deployment.Namespace, deployment.Name, deployment.UID = "shop", "web", "2"
 	deployment.Labels = map[string]string{v1.LabelManagedBy: v1.ManagedBy}
@@ -86,9 +95,6 @@ func frozen(t *testing.T, application *v1.Application) *cluster.Clients {
 			if request.URL.Query().Get("dryRun") != metav1.DryRunAll {
 				t.Error("the Deployment is changed")
 			}
-			refused := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "web", nil).ErrStatus
-			refused.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
-			refused.Message = "the namespace is frozen"
 			code, object = int(refused.Code), refused
 		default:
 			object = deployment
@@ -149,19 +155,42 @@ func TestEjectFrozen(t *testing.T) {
 	})
 }
 
-// TestEjectTries: what the API server refuses is known before anything is changed, also in a dry run on the server.
+// TestEjectTries: what the API server refuses is known before anything is changed, also in a dry run on the server. A webhook without dry
+// runs stops no ejection.
 func TestEjectTries(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetKind(child.Deployment.Kind)
 	object.SetName("web")
 	object.SetUID("2")
-	for dryRun, refused := range map[cmdutil.DryRunStrategy]bool{cmdutil.DryRunNone: true, cmdutil.DryRunServer: true, cmdutil.DryRunClient: false} {
-		e := &ejecting{clients: frozen(t, policyStored()), namespace: "shop", name: "web"}
-		e.editing.dryRun = dryRun
-		err := e.tryClean(t.Context(), []left{{object, child.Deployment}})
-		const want = "the API server refuses to remove Fairlead's marks from Deployment web, so nothing was changed: the namespace is frozen"
-		if refused && (err == nil || err.Error() != want) || !refused && err != nil {
-			t.Errorf("dry run %d: %v", dryRun, err)
+	// What a webhook answers has no reason.
+	status := func(message string) metav1.Status {
+		return metav1.Status{Status: metav1.StatusFailure, Code: http.StatusBadRequest, Message: message}
+	}
+	const (
+		refuses  = "the API server refuses to remove Fairlead's marks from Deployment web, so nothing was changed: "
+		noDryRun = `admission webhook "a.example.com" does not support dry run`
+		denied   = `admission webhook "a.example.com" denied the request: no`
+	)
+	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "web", nil).ErrStatus
+	invalid.Message = "the namespace is frozen"
+	for _, test := range []struct {
+		answer       metav1.Status
+		none, server string
+	}{
+		{invalid, refuses + "the namespace is frozen", refuses + "the namespace is frozen"},
+		{status(denied), refuses + denied, refuses + denied},
+		{status(noDryRun), "", "the API server could not try to remove Fairlead's marks from Deployment web: " + noDryRun},
+	} {
+		for dryRun, want := range map[cmdutil.DryRunStrategy]string{cmdutil.DryRunNone: test.none, cmdutil.DryRunServer: test.server, cmdutil.DryRunClient: ""} {
+			e := &ejecting{clients: refusing(t, policyStored(), test.answer), namespace: "shop", name: "web"}
+			e.editing.dryRun = dryRun
+			got := ""
+			if err := e.tryClean(t.Context(), []left{{object, child.Deployment}}); err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("dry run %d: %q, want %q", dryRun, got, want)
+			}
 		}
 	}
 }
