@@ -87,6 +87,10 @@ func TestLintNamesTheLine(t *testing.T) {
 			"  resources: {requests: {memory: 1.5e-1}}\n",
 			"-:6: spec.resources.requests[memory]: Invalid value: must be a whole number of bytes, not 1.5e-1: write a unit behind it, as in 0.15Gi (schema)\n",
 		},
+		"a list whose items come from a merge": {
+			"---\nx: &a\n  items:\n  - {apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: b}, spec: {imag: a}}\nkind: List\n<<: *a\n",
+			"-:7: spec.imag: Forbidden: unknown field: did you mean image? (schema)\n",
+		},
 		"a list whose items share an anchor": {
 			"---\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  data: &d {a: b}\n- apiVersion: apps.fairlead.dev/v1\n  kind: Application\n" +
 				"  metadata: {name: b}\n  spec:\n    image: a\n    nodeSelector: *d\n    replica: 1\n",

@@ -100,9 +100,14 @@ func (d *Document) objects() []*Document {
 	if d.Kind == "List" {
 		var items []*Document
 		objects, _ := d.object["items"].([]any)
+		list := child(d.node, "items")
 		for i, item := range objects {
+			node := d.node // The items of a merge key have none.
+			if list != nil && i < len(original(list).Content) {
+				node = original(original(list).Content[i])
+			}
 			if object, ok := item.(map[string]any); ok {
-				items = append(items, (&Document{File: d.File, node: original(original(child(d.node, "items")).Content[i]), object: object}).objects()...)
+				items = append(items, (&Document{File: d.File, node: node, object: object}).objects()...)
 			}
 		}
 		return items
