@@ -99,7 +99,7 @@ type notCarriedOut struct {
 // show is the difference for programs.
 func (about compared) show(of filed, d preview.Difference) shownDifference {
 	shown := shownDifference{Namespace: of.Namespace, Name: of.Name, Difference: d, Unknown: about.unknown}
-	if about.refused != "" {
+	if about.refused != "" && d.Pods.Stopped == "" {
 		shown.Refused = &notCarriedOut{v1.ReasonRouteConflict, about.refused}
 	}
 	if difference.StartsPods(d) {
@@ -244,7 +244,9 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 		about.unknown = strings.TrimSpace(about.unknown)
 	}
 	if err == nil && live != nil && d.Pods.Stopped != "" {
-		d.Pods.Unfinished, _, err = unfinishedRollout(ctx, clients, live)
+		var pods int32
+		d.Pods.Unfinished, pods, err = unfinishedRollout(ctx, clients, live)
+		d.Pods.Live = max(d.Pods.Live, pods) // Those that nobody listed.
 	}
 	return d, about, err
 }

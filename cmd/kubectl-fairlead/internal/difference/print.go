@@ -25,7 +25,7 @@ import (
 // if they do. refused is why another Application's routes keep the spec from being carried out, if they do.
 func Print(to *screen.Screen, name string, d preview.Difference, missing, refused string) {
 	switch {
-	case d.Empty() && refused != "":
+	case d.Empty() && refused != "" && d.Pods.Stopped == "":
 		to.Line(name + ": nothing changes. " + NotCarriedOut(refused))
 		return
 	case d.Empty():
