@@ -1841,7 +1841,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Addresses of the application outside of the cluster: what its Ingresses, and the HTTPRoutes that their Gateways have accepted, serve now, in the order of the routes. A long list is truncated.",
+							Description: "Addresses of the application outside of the cluster: what its Ingresses, and the HTTPRoutes that a Gateway has accepted, serve now, in the order of the routes. A long list is truncated.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2878,7 +2878,7 @@ func schema_pkg_apis_apps_v1_ResourceStatus(ref common.ReferenceCallback) common
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The reason, if it is not Synced.",
+							Description: "The reason, if it is not Synced; of a Synced one, what the API server does not store as Fairlead writes it.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

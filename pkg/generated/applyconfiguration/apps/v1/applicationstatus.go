@@ -35,7 +35,7 @@ type ApplicationStatusApplyConfiguration struct {
 	// Label selector of the pods, for autoscalers and kubectl.
 	Selector *string `json:"selector,omitempty"`
 	// Addresses of the application outside of the cluster: what its Ingresses, and the HTTPRoutes that
-	// their Gateways have accepted, serve now, in the order of the routes. A long list is truncated.
+	// a Gateway has accepted, serve now, in the order of the routes. A long list is truncated.
 	URLs []string `json:"urls,omitempty"`
 	// The running image. It changes when a rollout is complete, or when no pod with the former image is left.
 	Image *string `json:"image,omitempty"`

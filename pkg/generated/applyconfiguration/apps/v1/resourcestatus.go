@@ -26,7 +26,7 @@ type ResourceStatusApplyConfiguration struct {
 	UID *types.UID `json:"uid,omitempty"`
 	// Its state.
 	State *appsv1.ResourceState `json:"state,omitempty"`
-	// The reason, if it is not Synced.
+	// The reason, if it is not Synced; of a Synced one, what the API server does not store as Fairlead writes it.
 	Message *string `json:"message,omitempty"`
 }
 
