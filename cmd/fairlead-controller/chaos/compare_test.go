@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func (w *world) state(ctx context.Context) (state, error) {
 			}
 			for j := range children.Items {
 				object := &children.Items[j]
-				if child.OwnedBy(object, application) && object.GetDeletionTimestamp() == nil && !mayBeKept(application, kind) {
+				if child.OwnedBy(object, application) && object.GetDeletionTimestamp() == nil && !mayBeKept(application, kind) && !mayServe(application, kind) {
 					s[kind.Kind+" "+object.GetName()] = w.content(object, application)
 				}
 			}
@@ -83,6 +84,12 @@ func keepsChildren(reason string) bool {
 // run as another ServiceAccount, and the Deployment has the hash of that content.
 func mayBeKept(application *v1.Application, kind child.Kind) bool {
 	return application.Spec.Paused != nil && *application.Spec.Paused && (kind == child.ConfigMap || kind == child.ServiceAccount)
+}
+
+// mayServe reports whether a child may be an Ingress that was there before the HTTPRoute. It stays until a Gateway accepts that, and
+// this cluster has none.
+func mayServe(application *v1.Application, kind child.Kind) bool {
+	return kind == child.Ingress && slices.ContainsFunc(application.Spec.Routes, func(route v1.Route) bool { return len(route.ParentRefs) > 0 })
 }
 
 // content is what matters of a child: without its identity, its history, and what the cluster chose.
