@@ -128,6 +128,11 @@ func (p *plugin) servesTenants() {
 	const as = "--as=tenant"
 	p.eventually("the permissions", func() bool { return p.run("get", "cart", as).code == 0 })
 	p.leaveBehind("old")
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.eventually("the pods of the Deployment", func() bool {
+		live, err := kube.AppsV1().Deployments(p.namespace).Get(p.Context(), "old", metav1.GetOptions{})
+		return err == nil && live.Status.Replicas == 2
+	})
 	p.want(0, []string{"adopt", "old", "--harden", "--accept=.spec.containers[old].tty", "--dry-run=client", as}, "will be replaced once you release", "adoptionPolicy: Consented")
 	if r := p.want(2, []string{"adopt", "old", as}); !strings.Contains(r.stderr, "pass --harden to apply Fairlead's restricted defaults") {
 		p.Errorf("%q", r.stderr)
