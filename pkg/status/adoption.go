@@ -93,7 +93,7 @@ func adoption(in Input, p pods) *v1.AdoptionStatus {
 }
 
 // adoptedImage is the image that the pods of a Deployment ran before its adoption; "" while a rollout is under way, or if it is not clear
-// which container becomes that of the Application, since an adoption may rename it.
+// which container becomes the Application's, since an adoption may rename it.
 func adoptedImage(in Input, before *appsv1.Deployment) string {
 	pods := before.Status
 	if pods.Replicas == 0 || pods.Replicas != pods.UpdatedReplicas || pods.ObservedGeneration < before.Generation {

@@ -216,6 +216,7 @@ func TestLintOfShortForms(t *testing.T) {
 		`ports: [{http: 80}]`:                                                          `spec.ports[0].http: Forbidden: unknown field: remove it, or correct its name`,
 		`env: [{name: A, B: c}]`:                                                       `spec.env[0].B: Forbidden: unknown field: remove it, or correct its name`,
 		`readinessProbe: {httpGet: {httpHeaders: [{Accept: a}]}}`:                      `spec.readinessProbe.httpGet.httpHeaders[0].Accept: Forbidden: unknown field: the name belongs in name, as in {name: Accept, value: …}`,
+		`resources: {requests: {cpu: 100m, limits: {cpu: 1}}}`:                         `spec.resources.requests[limits]: Invalid value: must be a whole number or a string, not a map: move limits to the left, below resources`,
 		`sidecars: [{name: a, image: {repository: a, tag: b}}]`:                        `spec.sidecars[0].image: Invalid value: must be a string, not a map: write the registry, the repository and the tag as one, as in registry.example.com/web:1.2`,
 	})
 }

@@ -47,7 +47,7 @@ func imageOf(application *v1.Application, container string) string {
 	return ""
 }
 
-// repositoryOf is the image without its tag and its digest. A colon before the last slash is that of the registry's port.
+// repositoryOf is the image without its tag and its digest. A colon before the last slash belongs to the port of the registry.
 func repositoryOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {

@@ -91,7 +91,7 @@ func HasRivalAutoscaler(application *v1.Application) bool {
 	return active != nil && active.Status == metav1.ConditionFalse && active.Reason == reasonAmbiguous
 }
 
-// ambiguousAutoscaler explains two autoscalers of the same pods, of which none scales. It names the other one, if the user may read it.
+// ambiguousAutoscaler explains two autoscalers of the same pods: neither scales. It names the other one, if the user may read it.
 func (f facts) ambiguousAutoscaler(condition *metav1.Condition) Finding {
 	evidence, next := f.scalers(f.app.Name, "delete it, or remove spec.autoscaling.")
 	if len(next) == 0 {
