@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
@@ -41,7 +40,7 @@ func (t *tool) followContents(ctx context.Context, clients *cluster.Clients, app
 		return "", err
 	}
 	watched := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionConfigWatched)
-	if d.Pods.Replaced || d.Pods.Pinned > 0 || edit.IsRolledBack(application) || watched != nil {
+	if d.Pods.Replaced || d.Pods.Pinned > 0 || application.IsRolledBack() || watched != nil {
 		return mayReplace(d.Pods, references), nil // The pods may use others, or the controller may be unable to read these.
 	}
 	contents, err := clients.LoadContents(ctx, edited, deployment)

@@ -10,13 +10,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/render"
@@ -105,28 +103,11 @@ func Restart(now time.Time) Edit {
 	}
 }
 
-// IsRolledBack reports whether an earlier revision runs instead of the spec, because that failed. The numbers in status are those of what
-// runs. The condition is about the spec, which may have changed since; but a spec that is suspended or refused leaves it as it was.
-func IsRolledBack(application *v1.Application) bool {
-	conditions := application.Status.Conditions
-	if !meta.IsStatusConditionTrue(conditions, v1.ConditionRolledBack) {
-		return false
-	}
-	ready := meta.FindStatusCondition(conditions, v1.ConditionReady)
-	return ready != nil && ready.Reason != v1.ReasonSuspended && !slices.Contains(Refusals, ready.Reason)
-}
-
-// Refusals are the reasons of a spec that is not carried out.
-var Refusals = []string{
-	v1.ReasonInvalid, v1.ReasonRouteConflict, v1.ReasonRevisionMissing,
-	v1.ReasonClassNotFound, v1.ReasonClassNotAllowed, v1.ReasonClassRequired, v1.ReasonClassInvalid, v1.ReasonClassLimitExceeded,
-}
-
 // checkRolledBack returns an error if the spec is rolled back. The error says how to restart what runs; kubectl restarts no Deployment that
 // is paused.
 func checkRolledBack(application *v1.Application) error {
 	status := application.Status.Revision
-	if status == nil || !IsRolledBack(application) || application.Status.ObservedGeneration != application.Generation {
+	if status == nil || !application.IsRolledBack() || application.Status.ObservedGeneration != application.Generation {
 		return nil
 	}
 	message := fmt.Sprintf("revision %d failed and was rolled back, and a restart would try it again. To try it again, change the pods in the spec, such as by an annotation in spec.podMetadata", status.RolledBackFrom)

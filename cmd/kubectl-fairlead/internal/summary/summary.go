@@ -182,7 +182,7 @@ func outdated(loaded *cluster.Loaded) bool {
 	status := application.Status
 	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name)
 	if deployment == nil || !child.OwnedBy(deployment, application) || status.ObservedGeneration != application.Generation ||
-		edit.PinOf(application) > 0 || edit.IsRolledBack(application) {
+		edit.PinOf(application) > 0 || application.IsRolledBack() {
 		return false
 	}
 	if revision, _ := why.OtherRevision(application); revision > 0 {

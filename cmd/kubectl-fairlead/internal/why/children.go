@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -316,7 +315,7 @@ func drift(f facts) []Finding {
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 		Next:     []string{"See what that would do to the pods: kubectl fairlead resume " + f.app.Name + " --dry-run=client", "Carry it out: kubectl fairlead resume " + f.app.Name},
 	}
-	if f.ready != nil && slices.Contains(edit.Refusals, f.ready.Reason) {
+	if f.ready != nil && slices.Contains(v1.RefusalReasons, f.ready.Reason) {
 		finding.Next = nil // Fairlead carries nothing of a refused spec out; the finding about that says what to do.
 	}
 	if f.adoptable(child.Deployment) {

@@ -88,8 +88,8 @@ func (f facts) fits(quota *corev1.ResourceQuota, refusal quotaRefusal, isReplica
 // no rollout would begin.
 func (f facts) restart() string {
 	paused := f.app.Spec.Paused != nil && *f.app.Spec.Paused
-	refused := f.ready != nil && (slices.Contains(edit.Refusals, f.ready.Reason) || f.ready.Reason == v1.ReasonConfigMissing)
-	if paused || refused || f.app.DeletionTimestamp != nil || f.app.Spec.ReconcilePolicy == v1.ReconcileObserve || edit.IsRolledBack(f.app) || edit.PinOf(f.app) > 0 {
+	refused := f.ready != nil && (slices.Contains(v1.RefusalReasons, f.ready.Reason) || f.ready.Reason == v1.ReasonConfigMissing)
+	if paused || refused || f.app.DeletionTimestamp != nil || f.app.Spec.ReconcilePolicy == v1.ReconcileObserve || f.app.IsRolledBack() || edit.PinOf(f.app) > 0 {
 		return ""
 	}
 	if f.app.Status.Replicas > 0 {

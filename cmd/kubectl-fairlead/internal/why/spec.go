@@ -233,7 +233,7 @@ func pausedRollout(f facts) []Finding {
 		finding.What = "A rollout waits, because rollouts are paused."
 		finding.Evidence = append(finding.Evidence, f.conditionEvidence(f.ready))
 	}
-	if f.ready != nil && slices.Contains(edit.Refusals, f.ready.Reason) {
+	if f.ready != nil && slices.Contains(v1.RefusalReasons, f.ready.Reason) {
 		finding.Next = nil // Nothing of a refused spec goes on; the finding about that says what to do.
 	}
 	return []Finding{finding}
@@ -245,7 +245,7 @@ func rolledBack(f facts) []Finding {
 	if condition == nil || condition.Status != metav1.ConditionTrue {
 		return nil
 	}
-	if !edit.IsRolledBack(f.app) {
+	if !f.app.IsRolledBack() {
 		numbers := f.app.Status.Revision
 		if numbers == nil || numbers.RolledBackFrom == 0 {
 			return nil
