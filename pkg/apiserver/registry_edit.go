@@ -38,19 +38,31 @@ type edit struct {
 	newOptions  func() options
 	// spec returns the merge patch of the spec.
 	spec func(given options, now time.Time) (map[string]any, error)
+	// check, if it is not nil, returns an error if the edit would do harm to the Application as it is.
+	check func(application *v1.Application) error
 }
 
 func edits() []edit {
 	return []edit{
-		{"restart", func() options { return &v1alpha1.RestartOptions{} }, restart},
-		{"rollback", func() options { return &v1alpha1.RollbackOptions{} }, rollback},
-		{"pause", func() options { return &v1alpha1.PauseOptions{} }, pause},
-		{"resume", func() options { return &v1alpha1.ResumeOptions{} }, resume},
+		{"restart", func() options { return &v1alpha1.RestartOptions{} }, restart, checkRestart},
+		{"rollback", func() options { return &v1alpha1.RollbackOptions{} }, rollback, nil},
+		{"pause", func() options { return &v1alpha1.PauseOptions{} }, pause, nil},
+		{"resume", func() options { return &v1alpha1.ResumeOptions{} }, resume, nil},
 	}
 }
 
 func restart(_ options, now time.Time) (map[string]any, error) {
 	return map[string]any{"podMetadata": map[string]any{"annotations": map[string]any{v1.AnnotationRestartedAt: now.UTC().Format(time.RFC3339)}}}, nil
+}
+
+// checkRestart refuses to try a revision again that failed and was rolled back: the spec still says it, and a restart is a change of it.
+func checkRestart(application *v1.Application) error {
+	status := application.Status.Revision
+	if status == nil || !application.IsRolledBack() || application.Status.ObservedGeneration != application.Generation {
+		return nil
+	}
+	return apierrors.NewConflict(v1.Resource(v1.ApplicationResource), application.Name, fmt.Errorf(
+		"revision %d failed and was rolled back, and a restart would try it again: change the pods in the spec instead", status.RolledBackFrom))
 }
 
 func rollback(given options, _ time.Time) (map[string]any, error) {
@@ -96,6 +108,16 @@ func (r *editor) Create(ctx context.Context, name string, object runtime.Object,
 			return nil, err
 		}
 	}
+	applications := r.applications.Applications(request.NamespaceValue(ctx))
+	if r.check != nil {
+		present, err := applications.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if err := r.check(present); err != nil {
+			return nil, err
+		}
+	}
 	spec, err := r.spec(given, time.Now())
 	if err != nil {
 		return nil, err
@@ -111,7 +133,7 @@ func (r *editor) Create(ctx context.Context, name string, object runtime.Object,
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	patched, err := r.applications.Applications(request.NamespaceValue(ctx)).Patch(ctx, name, types.MergePatchType, body,
+	patched, err := applications.Patch(ctx, name, types.MergePatchType, body,
 		metav1.PatchOptions{DryRun: create.DryRun, FieldManager: editManager})
 	if err != nil {
 		return nil, err // It is the answer: 404, 409 or 422 of kube-apiserver.

@@ -5,9 +5,11 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
@@ -109,6 +111,40 @@ func TestEdits(t *testing.T) {
 	}
 	if now := get(); now.Spec.Paused != nil {
 		t.Errorf("after the resume paused is %v", *now.Spec.Paused)
+	}
+}
+
+// TestRestartAfterRollback: the spec still says what failed, so a restart of it would try that again.
+func TestRestartAfterRollback(t *testing.T) {
+	f := start(t)
+	f.apply("reverted", 1, func(a *v1.Application) {
+		a.Spec.ProgressDeadlineSeconds = new(int32(5))
+		a.Spec.Rollback = &v1.Rollback{Policy: v1.RollbackOnFailure}
+	})
+	f.view("reverted", running(1))
+	failing := []byte(`{"spec":{"podMetadata":{"annotations":{"simulate.fairlead.dev/behavior":"image-pull-error"}}}}`)
+	applications := f.fairlead.AppsV1().Applications(f.namespace)
+	if _, err := applications.Patch(t.Context(), "reverted", types.MergePatchType, failing, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var reverted *v1.Application
+	f.eventually("the rollback of revision 2", func() (err error) {
+		if reverted, err = applications.Get(t.Context(), "reverted", metav1.GetOptions{}); err != nil {
+			return err
+		}
+		if !reverted.IsRolledBack() {
+			return fmt.Errorf("status %+v", reverted.Status)
+		}
+		return nil
+	})
+	views := f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace)
+	_, err := views.Restart(t.Context(), "reverted", &v1alpha1.RestartOptions{}, metav1.CreateOptions{})
+	if want := "revision 2 failed and was rolled back, and a restart would try it again: change the pods in the spec instead"; code(err) != 409 || !strings.Contains(err.Error(), want) {
+		t.Errorf("restart after a rollback: %v, want 409 with %q", err, want)
+	}
+	now, err := applications.Get(t.Context(), "reverted", metav1.GetOptions{})
+	if err != nil || now.Generation != reverted.Generation {
+		t.Errorf("generation %d, want %d (%v)", now.Generation, reverted.Generation, err)
 	}
 }
 
