@@ -22,3 +22,10 @@ func Restore(application *v1.Application, object *appsv1.ControllerRevision) (*v
 	}
 	return nil, fmt.Errorf("the ControllerRevision %s is not what Fairlead recorded", object.Name)
 }
+
+// Describes reports whether the ControllerRevision of the name is a revision of the pods that the Application asks for, whatever its
+// ConfigMaps and Secrets contain. The Application has the defaults of its class.
+func Describes(name string, application *v1.Application) bool {
+	encoded, err := encode(podSpec(&application.Spec))
+	return err == nil && keyInName(application, name) == keyOf(application.UID, encoded)
+}

@@ -166,7 +166,7 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 	)
 	if e.out.format == "" {
 		effect, unknown = e.summary(ctx, clients, application, edited)
-		printEdit(to, name, what, effect.summary)
+		printEdit(to, name, e.tool.withNamespace(application.Namespace, what), effect.summary)
 	}
 	if e.dryRun == cmdutil.DryRunClient {
 		e.noteUnknown(unknown, nil)

@@ -127,6 +127,32 @@ func Undo(target Revision, children []child.Object, further bool) Edit {
 	}
 }
 
+// SamePods reports whether two Applications, with the defaults of their classes, ask for the same pods.
+func SamePods(a, b *v1.Application) bool { return revision.SamePods(&a.Spec, &b.Spec) }
+
+// Describes reports whether the Application, with the defaults of its class, asks for the pods of the revision.
+func (r *Revision) Describes(application *v1.Application) bool {
+	return revision.Describes(r.Name, application)
+}
+
+// Pin names the revision in spec.rollback.toRevision. It is for one that no spec describes, because the class of the Application decides what
+// differs from it.
+func Pin(target Revision) Edit {
+	return func(application *v1.Application) (string, error) {
+		if application.Spec.Rollback == nil {
+			application.Spec.Rollback = &v1.Rollback{}
+		}
+		application.Spec.Rollback.ToRevision = &target.Number
+		return fmt.Sprintf("revision %d (%s) in spec.rollback.toRevision, because the class decides what differs from it; to follow the class again: %s",
+			target.Number, target.Image, Unpin(application.Name)) + target.caution(), nil
+	}
+}
+
+// Unpin is the command that removes spec.rollback.toRevision.
+func Unpin(name string) string {
+	return fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`, name)
+}
+
 // differInRestart reports whether two specs differ in the time of a restart, and in nothing else.
 func differInRestart(a, b *v1.ApplicationSpec) bool {
 	time := func(spec *v1.ApplicationSpec) string {

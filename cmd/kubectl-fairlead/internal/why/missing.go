@@ -38,7 +38,7 @@ func missingConfig(f facts) []Finding {
 		case needed:
 			finding.Next = append(finding.Next, "Or correct the reference in the spec, whose pods need it too, so that they roll out instead.")
 		case pinned:
-			finding.Next = append(finding.Next, "Or let the pods of the spec run: "+unpin(f.app.Name))
+			finding.Next = append(finding.Next, "Or let the pods of the spec run: "+edit.Unpin(f.app.Name))
 		default:
 			finding.Next = append(finding.Next, "Or change the pods in the spec, so that they roll out instead.")
 		}

@@ -134,13 +134,13 @@ func refusedSpec(f facts) []Finding {
 		what = "The spec is not carried out: it names a revision that does not exist. " + f.unchanged()
 		next = []string{
 			"See which revisions exist, and name one of them in spec.rollback.toRevision: kubectl fairlead history " + f.app.Name,
-			"Or remove the field, so that the pods of the spec run: " + unpin(f.app.Name),
+			"Or remove the field, so that the pods of the spec run: " + edit.Unpin(f.app.Name),
 		}
 	}
 	if pin := edit.PinOf(f.app); pin > 0 && strings.Contains(f.ready.Message, fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for", pin)) {
 		what = fmt.Sprintf("Revision %d, which spec.rollback.toRevision asks for, is not carried out: it %s. %s", pin, refusalWords(f.ready.Reason), f.unchanged())
 		next = []string{
-			"Let the pods of the spec run: " + unpin(f.app.Name),
+			"Let the pods of the spec run: " + edit.Unpin(f.app.Name),
 			"Or go to another revision: kubectl fairlead history " + f.app.Name,
 		}
 	}
@@ -181,11 +181,6 @@ func (f facts) lostDeployment() []Finding {
 		Evidence: []Evidence{f.conditionEvidence(f.ready)},
 		Next:     []string{"If this lasts longer than a few seconds, check that the controller runs and watches this namespace: kubectl fairlead doctor"},
 	}}
-}
-
-// unpin is the command that removes spec.rollback.toRevision.
-func unpin(name string) string {
-	return fmt.Sprintf(`kubectl patch applications.apps.fairlead.dev %s --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`, name)
 }
 
 func refusalWords(reason string) string {
@@ -268,7 +263,7 @@ func rolledBack(f facts) []Finding {
 		}
 	}
 	if slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.Current }) {
-		next = append(next, "Or make the spec what runs: kubectl fairlead undo "+f.app.Name)
+		next = append(next, "Or keep what runs: kubectl fairlead undo "+f.app.Name)
 	}
 	return []Finding{{Reason: v1.ReasonRolledBack, What: what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: next}}
 }
@@ -290,7 +285,7 @@ func pinned(f facts) []Finding {
 		Reason:   "Pinned",
 		What:     what,
 		Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.rollback.toRevision", Message: strconv.FormatInt(number, 10)}},
-		Next:     []string{"Once the spec is right, remove the field, so that the pods of the spec run: " + unpin(f.app.Name)},
+		Next:     []string{"Once the spec is right, remove the field, so that the pods of the spec run: " + edit.Unpin(f.app.Name)},
 	}}
 }
 

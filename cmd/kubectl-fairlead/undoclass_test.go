@@ -1,0 +1,71 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestUndoOfClassChange: a class adds an annotation to the pods, with which they fail. No spec takes that away, so undo names the revision,
+// in the middle of the rollout and after the rollback.
+func TestUndoOfClassChange(t *testing.T) {
+	p := start(t)
+	classes := p.fairlead.AppsV1().ApplicationClasses()
+	created, err := classes.Create(t.Context(), &v1.ApplicationClass{
+		ObjectMeta: metav1.ObjectMeta{Name: p.namespace},
+		Spec: v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{
+			ProgressDeadlineSeconds: new(int32(5)), Rollback: &v1.DefaultRollback{Policy: v1.RollbackOnFailure},
+			PodMetadata: &v1.PodMetadata{Annotations: map[string]string{"tier": "gold"}},
+		}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := classes.Delete(context.Background(), created.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	p.create("web", "{image: example.com/web:1, replicas: 1, className: "+created.Name+"}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	annotate := func(value string) {
+		t.Helper()
+		patch := []byte(`{"spec":{"defaults":{"podMetadata":{"annotations":{"simulate.fairlead.dev/behavior":` + value + `}}}}}`)
+		if _, err := classes.Patch(t.Context(), created.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const (
+		pinned = ": revision 1 (example.com/web:1) in spec.rollback.toRevision, because the class decides what differs from it; to follow the class again: kubectl -n "
+		unpin  = ` patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"rollback":{"toRevision":null}}}'`
+	)
+	annotate(`"image-pull-error"`)
+	p.eventually("the rollback", func() bool { return p.get("web").IsRolledBack() })
+	p.want(1, []string{"why", "web"}, "Or keep what runs: kubectl fairlead -n "+p.namespace+" undo web\n")
+	p.want(0, []string{"undo", "web"}, p.namespace+"/web"+pinned+p.namespace+unpin+"\n", "No pod is replaced")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.want(0, []string{"undo", "web", "--to-revision=1"}, p.namespace+"/web: unchanged\n")
+
+	// The class is mended, and then breaks the pods again in another way.
+	annotate("null")
+	patch := []byte(`{"spec":{"rollback":{"toRevision":null}}}`)
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	if r := p.want(2, []string{"undo", "web"}); !strings.Contains(r.stderr, "there is no former revision to go back to") {
+		t.Errorf("undo of nothing says %q", r.stderr)
+	}
+	annotate(`"crash-loop"`)
+	p.eventually("the rollout to fail", func() bool { return strings.Contains(p.run("why", "web").stdout, "undo web --to-revision=") })
+	p.want(0, []string{"undo", "web"}, strings.Replace(pinned, "revision 1", "revision 3", 1)+p.namespace+unpin+"\n")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+}
