@@ -5,10 +5,12 @@ package controller
 
 import (
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -54,19 +56,29 @@ func (c *Controller) recordChildEvent(application *v1.Application, ref child.Ref
 	c.Recorder.Eventf(application, related(application, &ref), corev1.EventTypeNormal, reason, action, "%s %s %s: %s.", done, ref.Kind.Kind, ref.Name, why)
 }
 
-// recordConfigChange records that a changed ConfigMap or Secret replaces pods.
+// recordConfigChange records that a changed ConfigMap or Secret replaces pods. The hash also changes with an edit of the references, which
+// is another field of the template.
 func (c *Controller) recordConfigChange(application *v1.Application, result plan.Result) {
+	const template, annotations = ".spec.template.", ".spec.template.metadata.annotations."
 	live, ok := result.Live.(*appsv1.Deployment)
-	if !ok {
+	if !ok || slices.ContainsFunc(result.Fields, func(path string) bool {
+		return strings.HasPrefix(path, template) && !strings.HasPrefix(path, annotations)
+	}) {
 		return
+	}
+	effect := "rolling out pods."
+	switch {
+	case ptr.Deref(live.Spec.Replicas, 1) == 0:
+		effect = "there are no pods to replace."
+	case ptr.Deref(application.Spec.Paused, false):
+		effect = "the rollout waits while spec.paused is true."
 	}
 	for _, k := range []struct{ annotation, what string }{
 		{v1.AnnotationConfigMapsHash, "ConfigMaps"}, {v1.AnnotationSecretsHash, "Secrets"},
 	} {
-		changed := slices.Contains(result.Fields, ".spec.template.metadata.annotations."+k.annotation)
-		if changed && live.Spec.Template.Annotations[k.annotation] != "" {
+		if slices.Contains(result.Fields, annotations+k.annotation) && live.Spec.Template.Annotations[k.annotation] != "" {
 			c.Recorder.Eventf(application, related(application, &result.Ref), corev1.EventTypeNormal, v1.EventConfigChanged, actionRollOut, "%s",
-				k.what+" that the pods use have changed; rolling out pods.")
+				k.what+" that the pods use have changed; "+effect)
 		}
 	}
 }

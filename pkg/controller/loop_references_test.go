@@ -6,6 +6,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,32 @@ func TestSecretRollsThePodsThatUseIt(t *testing.T) {
 			if strings.Contains(message, canary) {
 				w.Errorf("the content is in the log: %s", message)
 			}
+		}
+	})
+}
+
+// TestConfigChangeSaysWhatFollows: an Event of a changed Secret promises no rollout that does not come, and an edit of the references is none.
+func TestConfigChangeSaysWhatFollows(t *testing.T) {
+	const changed = "Normal ConfigChanged Secrets that the pods use have changed; "
+	stopped, paused, edited := using("stopped", "db"), using("paused", "db"), using("edited", "cache")
+	stopped.Spec.Replicas = new(int32(0))
+	inWorld(t, setup{begin: withSecrets([]*corev1.Secret{secret("db", "one"), secret("cache", "one")}, stopped, paused, edited)}, func(w *world) {
+		pass(time.Minute)
+		w.edit("paused", func(a *v1.Application) { a.Spec.Paused = new(true) })
+		pass(time.Minute)
+		w.told()
+		w.edit("edited", func(a *v1.Application) { a.Spec.Env = using("edited", "cache", "db").Spec.Env })
+		pass(time.Minute)
+		if told := w.told(); slices.ContainsFunc(told, func(event string) bool { return strings.HasPrefix(event, changed) }) {
+			w.Errorf("an edit of the references is told as %q", told)
+		}
+		w.setPassword("db", "two")
+		pass(time.Minute)
+		told := w.told()
+		slices.Sort(told)
+		want := []string{changed + "rolling out pods.", changed + "the rollout waits while spec.paused is true.", changed + "there are no pods to replace."}
+		if diff := cmp.Diff(want, told); diff != "" {
+			w.Errorf("Events (-want +got):\n%s", diff)
 		}
 	})
 }
