@@ -61,6 +61,9 @@ func TestUndoOfClassChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	if taken := p.get("web").Status.Class.Defaults; taken == nil || taken.Rollback == nil {
+		t.Errorf("the class gives %+v, want its policy of rollbacks again", taken)
+	}
 	if r := p.want(2, []string{"undo", "web"}); !strings.Contains(r.stderr, "there is no former revision to go back to") {
 		t.Errorf("undo of nothing says %q", r.stderr)
 	}

@@ -108,6 +108,17 @@ var resourcesCases = []mergeCase{{
 }}
 
 var rolloutCases = []mergeCase{{
+	name:     "rollback: a named revision leaves the policy to the class",
+	spec:     `rollback: {toRevision: 1}`,
+	defaults: `rollback: {policy: OnFailure}`,
+	merged:   `rollback: {policy: OnFailure, toRevision: 1}`,
+	taken:    `rollback: {policy: OnFailure}`,
+}, {
+	name:     "rollback: a policy",
+	spec:     `rollback: {policy: Never, toRevision: 1}`,
+	defaults: `rollback: {policy: OnFailure}`,
+	merged:   `rollback: {policy: Never, toRevision: 1}`,
+}, {
 	name:     "strategy: type",
 	defaults: `strategy: {type: Recreate}`,
 	merged:   `strategy: {type: Recreate}`,

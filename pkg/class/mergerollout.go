@@ -63,9 +63,14 @@ func excludesDeadline(spec *v1.ApplicationSpec, defaults *v1.ApplicationDefaults
 	return spec.ProgressDeadlineSeconds == nil && seconds != nil && spec.MinReadySeconds != nil && *spec.MinReadySeconds >= *seconds
 }
 
+// mergeRollback leaves a revision that the spec names as it is: that says nothing about what happens after a failed rollout.
 func mergeRollback(spec *v1.ApplicationSpec, defaults, taken *v1.ApplicationDefaults) {
-	if spec.Rollback != nil || defaults.Rollback == nil {
+	if spec.Rollback != nil && spec.Rollback.Policy != "" || defaults.Rollback == nil {
 		return
 	}
-	spec.Rollback, taken.Rollback = &v1.Rollback{Policy: defaults.Rollback.Policy}, defaults.Rollback
+	merged := v1.Rollback{Policy: defaults.Rollback.Policy}
+	if spec.Rollback != nil {
+		merged.ToRevision = spec.Rollback.ToRevision
+	}
+	spec.Rollback, taken.Rollback = &merged, defaults.Rollback
 }

@@ -828,7 +828,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 					},
 					"rollback": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback takes nothing.",
+							Description: "What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback.policy takes nothing.",
 							Ref:         ref(v1.DefaultRollback{}.OpenAPIModelName()),
 						},
 					},
@@ -2952,7 +2952,7 @@ func schema_pkg_apis_apps_v1_Rollback(ref common.ReferenceCallback) common.OpenA
 				Properties: map[string]spec.Schema{
 					"policy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back.",
+							Description: "What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back. Without a policy, that of the class applies.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

@@ -112,7 +112,9 @@ func Undo(target Revision, children []child.Object, further bool) Edit {
 			what := fmt.Sprintf("the pods of revision %d (%s) in the spec", target.Number, target.Image)
 			if pinned := PinOf(application); pinned > 0 {
 				what += fmt.Sprintf("; rollback.toRevision %d is removed", pinned)
-				application.Spec.Rollback.ToRevision = nil
+				if application.Spec.Rollback.ToRevision = nil; *application.Spec.Rollback == (v1.Rollback{}) {
+					application.Spec.Rollback = nil
+				}
 			}
 			what += target.caution()
 			if onlyRestart {

@@ -38,7 +38,7 @@ func LacksClass(application *v1.Application) bool {
 
 // classOfRollback is the class that asks for rollbacks; "" if the spec does.
 func (f facts) classOfRollback() string {
-	if taken, class := f.class(); taken.Rollback != nil && f.app.Spec.Rollback == nil {
+	if taken, class := f.class(); taken.Rollback != nil && (f.app.Spec.Rollback == nil || f.app.Spec.Rollback.Policy == "") {
 		return class
 	}
 	return ""

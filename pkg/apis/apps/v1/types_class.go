@@ -121,7 +121,8 @@ type ApplicationDefaults struct {
 	// +optional
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
-	// What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback takes nothing.
+	// What happens when a rollout exceeds its deadline. Replaced: an Application that has a
+	// rollback.policy takes nothing.
 	// +optional
 	Rollback *DefaultRollback `json:"rollback,omitempty"`
 

@@ -28,7 +28,8 @@ type ApplicationDefaultsApplyConfiguration struct {
 	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
 	// Seconds without progress after which a rollout counts as failed.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
-	// What happens when a rollout exceeds its deadline. Replaced: an Application that has a rollback takes nothing.
+	// What happens when a rollout exceeds its deadline. Replaced: an Application that has a
+	// rollback.policy takes nothing.
 	Rollback *DefaultRollbackApplyConfiguration `json:"rollback,omitempty"`
 	// How the pods spread over the cluster. Replaced: an Application that has any constraint takes
 	// none. An empty labelSelector means the Application's pods.
