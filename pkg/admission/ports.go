@@ -26,7 +26,7 @@ func renamedPorts(_ context.Context, in input, found *verdict) error {
 	if strategy := in.new.Spec.Strategy; strategy != nil && strategy.Type == appsv1.RecreateDeploymentStrategyType && !paused(&in.new.Spec) {
 		return nil // The pods of the older revision end in any case.
 	}
-	names := renamed(in.old.Spec.Ports, in.new.Spec.Ports)
+	names, numbers := renamed(in.old.Spec.Ports, in.new.Spec.Ports)
 	if len(names) == 0 {
 		return nil
 	}
@@ -36,7 +36,7 @@ func renamedPorts(_ context.Context, in input, found *verdict) error {
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf(
 		"ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests%s until they are replaced: keep the %s",
-		atPorts(in.old.Spec.Ports, names), keep+strings.Join(names, ", ")))
+		atPorts(numbers), keep+strings.Join(names, ", ")))
 	return nil
 }
 
@@ -48,42 +48,50 @@ func runsSpec(old *v1.Application) bool {
 		old.Status.ReadyReplicas > 0 && old.Status.UpdatedReplicas == old.Status.Replicas && !withholds(&old.Spec) && toRevision(old) == 0
 }
 
-// renamed returns the names of ports that the update drops although the Service keeps the port, or keeps no name at all.
-func renamed(was, is []v1.ApplicationPort) []string {
+// renamed returns the names of ports that the update drops although the Service keeps their number under another name, and these numbers.
+// There are no numbers if it keeps no name at all: then all ports are meant.
+func renamed(was, is []v1.ApplicationPort) (names, numbers []string) {
 	if len(is) == 0 {
-		return nil // There is no Service any more.
+		return nil, nil // There is no Service any more.
 	}
-	var dropped, names []string
+	var dropped []string
 	for _, port := range was {
-		if slices.ContainsFunc(is, func(other v1.ApplicationPort) bool { return other.Name == port.Name }) {
-			continue
-		}
-		dropped = append(dropped, port.Name)
-		if slices.ContainsFunc(is, func(other v1.ApplicationPort) bool {
-			return render.ServicePort(other) == render.ServicePort(port) && render.Protocol(other.Protocol) == render.Protocol(port.Protocol)
-		}) {
-			names = append(names, port.Name)
+		if !slices.ContainsFunc(is, func(other v1.ApplicationPort) bool { return other.Name == port.Name }) {
+			dropped = append(dropped, port.Name)
 		}
 	}
 	if len(dropped) == len(was) {
-		return dropped
+		return dropped, nil
 	}
-	return names
+	for _, port := range is {
+		if slices.ContainsFunc(was, func(former v1.ApplicationPort) bool { return former.Name == port.Name }) {
+			continue
+		}
+		i := slices.IndexFunc(was, func(former v1.ApplicationPort) bool {
+			return render.ServicePort(former) == render.ServicePort(port) && render.Protocol(former.Protocol) == render.Protocol(port.Protocol)
+		})
+		if i < 0 {
+			continue
+		}
+		numbers = append(numbers, fmt.Sprint(render.ServicePort(port)))
+		if slices.Contains(dropped, was[i].Name) {
+			names = append(names, was[i].Name)
+		}
+	}
+	if len(numbers) > 0 && len(names) == 0 {
+		names = dropped // The numbers changed places too.
+	}
+	return names, numbers
 }
 
 // atPorts says at which ports of the Service the pods get no requests, if they serve at others too.
-func atPorts(ports []v1.ApplicationPort, names []string) string {
-	if len(names) == len(ports) {
+func atPorts(numbers []string) string {
+	switch len(numbers) {
+	case 0:
 		return ""
-	}
-	var numbers []string
-	for _, port := range ports {
-		if slices.Contains(names, port.Name) {
-			numbers = append(numbers, fmt.Sprint(render.ServicePort(port)))
-		}
-	}
-	if len(numbers) > 1 {
+	case 1:
+		return " at port " + numbers[0]
+	default:
 		return " at ports " + strings.Join(numbers, ", ")
 	}
-	return " at port " + strings.Join(numbers, ", ")
 }

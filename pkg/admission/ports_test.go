@@ -75,6 +75,10 @@ func TestRenamedPorts(t *testing.T) {
 			name: "one name of two", want: []string{one},
 			old: with(ports{at(80, port("http", 1)), port("grpc", 2)}), new: with(ports{at(80, port("web", 1)), port("grpc", 2)}),
 		},
+		{
+			name: "one name of two, and the numbers change places", want: []string{one},
+			old: with(ports{port("http", 9090), port("metrics", 80)}), new: with(ports{port("web", 80), port("metrics", 9090)}),
+		},
 		{name: "one port of two goes", old: with(ports{port("http", 1), port("grpc", 2)}), new: with(ports{port("grpc", 2)})},
 	} {
 		t.Run(test.name, func(t *testing.T) {
