@@ -61,9 +61,11 @@ type Pods struct {
 	// not wake a Deployment at 0: the controller does, and After is the number with which the autoscaler then starts.
 	Live int32 `json:"live"`
 	// LiveUnknown means that nobody read the Deployment, so Live is 0. Compare leaves it false, since a snapshot does not say so.
-	LiveUnknown bool   `json:"liveUnknown,omitempty"`
-	Before      *int32 `json:"before,omitempty"`
-	After       *int32 `json:"after,omitempty"`
+	LiveUnknown bool `json:"liveUnknown,omitempty"`
+	// Unlisted means that the user may not list Deployments: the rest says what becomes of those that the stored spec asks for.
+	Unlisted bool   `json:"-"`
+	Before   *int32 `json:"before,omitempty"`
+	After    *int32 `json:"after,omitempty"`
 	// Asked is the number of pods that the Deployment asks for, if After leaves it open.
 	Asked *int32 `json:"asked,omitempty"`
 	// Paused means that the replacement waits until the rollout is resumed.

@@ -287,7 +287,8 @@ func (t *tool) compareLive(
 // liveDifference is the difference beside what runs.
 func (t *tool) liveDifference(old, application *v1.Application, loaded *cluster.Loaded, platform preview.Platform) (preview.Difference, error) {
 	after, d, err := t.difference(old, application, loaded.Snapshot(), platform)
-	d.Pods.LiveUnknown = loaded.Unreadable[child.Deployment.Resource] != nil
+	d.Pods.Unlisted = loaded.Unreadable[child.Deployment.Resource] != nil
+	d.Pods.LiveUnknown = d.Pods.Unlisted
 	switch {
 	case err != nil:
 	case d.Pods.Replaced:

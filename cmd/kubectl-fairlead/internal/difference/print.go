@@ -74,6 +74,8 @@ func Headline(d preview.Difference) string {
 		if goesOn := GoesOn(pods.Unfinished, pods.Live); goesOn != "" {
 			said = fmt.Sprintf("until it is resumed, no child changes, and Fairlead replaces no pod (reconcilePolicy: %s).", pods.Stopped) + goesOn
 		}
+	case pods.Unlisted:
+		said = "what becomes of the pods is not known, because you may not list deployments. The rest compares with what the stored spec asks for."
 	case isForeign(d):
 		return "no pod changes, because the Deployment does not belong to the Application."
 	case pods.After != nil && *pods.After == 0 && (pods.Replaced || pods.Held > 0):

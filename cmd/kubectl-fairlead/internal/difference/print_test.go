@@ -68,6 +68,9 @@ func TestSentence(t *testing.T) {
 		"3 pods are started, because a paused rollout goes on.":       {Pods: preview.Pods{Started: 3, Replaced: true, Because: image, Before: new(int32(3)), After: new(int32(3))}},
 		"1 pod is started, because a paused rollout goes on.":         {Pods: preview.Pods{Started: 1}},
 		"No pod is replaced.": {Pods: preview.Pods{Live: 2}},
+		"What becomes of the pods is not known, because you may not list deployments. The rest compares with what the stored spec asks for.": {
+			Pods: preview.Pods{LiveUnknown: true, Unlisted: true, Replaced: true, Because: image},
+		},
 		"No pod changes, because the Deployment does not belong to the Application. Deployment web exists.": {
 			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Blocked, Reason: "Deployment web exists"}},
 			Pods:     preview.Pods{Live: 4, Before: new(int32(4)), After: new(int32(2))},

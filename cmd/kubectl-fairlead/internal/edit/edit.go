@@ -15,6 +15,8 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/render"
@@ -99,7 +101,7 @@ func Restart(now time.Time) Edit {
 			application.Spec.PodMetadata.Annotations = map[string]string{}
 		}
 		application.Spec.PodMetadata.Annotations[v1.AnnotationRestartedAt] = now.UTC().Format(time.RFC3339)
-		return "a restart of the pods", nil
+		return "a restart of the pods" + failedBefore(application), nil
 	}
 }
 
@@ -124,6 +126,9 @@ func Scale(replicas, current int32) Edit {
 			if fixed := render.FixedReplicas(application); fixed != nil {
 				return "", fmt.Errorf("spec.autoscaling sets the number of pods to %d: change its minReplicas and maxReplicas instead", *fixed)
 			}
+			if isStoppedByHand(application) {
+				return "", fmt.Errorf("the Deployment was scaled to 0, where an autoscaler does nothing: start it again with kubectl scale deployment %s --replicas=%d", application.Name, max(1, min(replicas, autoscaling.MaxReplicas)))
+			}
 			return "", fmt.Errorf("an autoscaler decides the number of pods, up to %d: change spec.autoscaling.minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
 		}
 		was := application.Status.DesiredReplicas
@@ -136,6 +141,21 @@ func Scale(replicas, current int32) Edit {
 		application.Spec.Replicas = &replicas
 		return fmt.Sprintf("replicas %d → %d", was, replicas), nil
 	}
+}
+
+// failedBefore is the caution about a suspended Application that was rolled back: whether its spec has changed since is not known.
+func failedBefore(application *v1.Application) string {
+	status := application.Status.Revision
+	if application.Spec.ReconcilePolicy != v1.ReconcileSuspend || status == nil || status.RolledBackFrom == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; revision %d failed and was rolled back: if the spec still asks for it, the restart tries it again", status.RolledBackFrom)
+}
+
+// isStoppedByHand reports whether another client scaled the Deployment to 0, where its autoscaler does nothing.
+func isStoppedByHand(application *v1.Application) bool {
+	stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
+	return stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason == v1.ReasonPodsUnavailable && application.Status.DesiredReplicas == 0
 }
 
 // Image is an image for a container; without a container, for the application's own.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
@@ -32,6 +33,10 @@ func TestEdits(t *testing.T) {
 		a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonRolledBack}, {Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue}}
 	}
 	refusedSince := func(a *v1.Application) { rolledBack(a); a.Status.Conditions[0].Reason = v1.ReasonClassLimitExceeded }
+	suspendedSince := func(a *v1.Application) {
+		rolledBack(a)
+		a.Spec.ReconcilePolicy, a.Status.Conditions[0].Reason = v1.ReconcileSuspend, v1.ReasonSuspended
+	}
 	rolledBackAndPaused := func(a *v1.Application) { rolledBack(a); a.Spec.Paused = new(true) }
 	const precondition = `"metadata":{"resourceVersion":"7","uid":"uid"}`
 	for name, test := range map[string]struct {
@@ -58,6 +63,11 @@ func TestEdits(t *testing.T) {
 			given: refusedSince, edit: edit.Restart(treetest.Now), what: "a restart of the pods",
 			patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
 		},
+		"restart of what failed, suspended": {
+			given: suspendedSince, edit: edit.Restart(treetest.Now),
+			what:  "a restart of the pods; revision 2 failed and was rolled back: if the spec still asks for it, the restart tries it again",
+			patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
+		},
 		"restart before the next is observed": {
 			given: func(a *v1.Application) { rolledBack(a); a.Generation++ },
 			edit:  edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
@@ -71,6 +81,15 @@ func TestEdits(t *testing.T) {
 		"scale what the default minimum fixes": {
 			given: func(a *v1.Application) { scaled(a); a.Spec.Autoscaling.MaxReplicas = 1 }, edit: edit.Scale(5, -1),
 			fail: "spec.autoscaling sets the number of pods to 1: change its minReplicas and maxReplicas instead",
+		},
+		"scale what was stopped": {
+			given: func(a *v1.Application) {
+				scaled(a)
+				a.Status.DesiredReplicas = 0
+				meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonPodsUnavailable})
+			},
+			edit: edit.Scale(50, -1),
+			fail: "the Deployment was scaled to 0, where an autoscaler does nothing: start it again with kubectl scale deployment web --replicas=9",
 		},
 		"scale autoscaled": {given: scaled, edit: edit.Scale(5, -1), fail: "an autoscaler decides the number of pods, up to 9: change spec.autoscaling.minReplicas and maxReplicas instead"},
 		"image":            {edit: edit.SetImages(edit.Image{Image: "web:2"}), what: "image of container web: web:1 → web:2", patch: `{` + precondition + `,"spec":{"image":"web:2"}}`},
