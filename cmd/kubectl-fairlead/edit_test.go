@@ -157,7 +157,7 @@ func TestUndoLeavesFailuresOut(t *testing.T) {
 	p.want(0, []string{"history", "web", "--no-headers"}, "current, pinned")
 	p.want(0, []string{"undo", "web", "--to-revision=2", "--dry-run=client"}, "revision 2 runs, and has not been healthy since it was rolled out")
 	p.want(0, []string{"undo", "web"}, "the pods of revision 3 (example.com/web:1) in the spec; rollback.toRevision 2 is removed\n")
-	if spec := p.get("web").Spec; spec.Image != "example.com/web:1" || spec.Rollback.ToRevision != nil {
+	if spec := p.get("web").Spec; spec.Image != "example.com/web:1" || spec.Rollback != nil {
 		t.Errorf("after undo the image is %s, and rollback %+v", spec.Image, spec.Rollback)
 	}
 

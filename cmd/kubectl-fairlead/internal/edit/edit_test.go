@@ -156,7 +156,7 @@ func TestUndo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if edited.Spec.Image != "example.com/web:1" || edited.Spec.Rollback.ToRevision != nil ||
+	if edited.Spec.Image != "example.com/web:1" || edited.Spec.Rollback != nil ||
 		what != "the pods of revision 1 (example.com/web:1) in the spec; rollback.toRevision 7 is removed" {
 		t.Errorf("%s: %s", edited.Spec.Image, what)
 	}
