@@ -46,7 +46,7 @@ func (c *Controller) report(
 	if write == writeNow {
 		c.recordTransitions(ctx, application, next, target.invalid)
 	}
-	outcome.RequeueAfter = minNonZero(observed.health.RequeueAfter, target.references.debounce, target.references.retry, remembered.backoff, statusDelay, recheckAfter(results))
+	outcome.RequeueAfter = minNonZero(observed.health.RequeueAfter, target.references.debounce, target.references.retry, remembered.backoff, statusDelay, recheckAfter(results), status.StallsAfter(in))
 	outcome = outcome.unless(owned.err())
 	// Each sync checks again what the controller may not read, because no event reports a new permission.
 	if outcome.Verdict == Succeeded && application.DeletionTimestamp == nil && len(target.references.unwatched) == 0 {
@@ -68,6 +68,7 @@ func recheckAfter(results []plan.Result) time.Duration {
 func statusInput(observed observation, owned ownership, target target, results []plan.Result) status.Input {
 	in := status.Input{
 		Snapshot:      observed.Snapshot,
+		ServerTime:    observed.serverTime,
 		Health:        observed.health,
 		Class:         target.class,
 		Invalid:       target.invalid,

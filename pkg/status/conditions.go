@@ -65,7 +65,7 @@ func conditions(in Input, children []assessment, p pods, s summary, now time.Tim
 		condition.Message = bounded(condition.Message)
 		condition.ObservedGeneration = application.Generation
 		condition.LastTransitionTime = transition
-		if old := meta.FindStatusCondition(application.Status.Conditions, condition.Type); old != nil {
+		if old := meta.FindStatusCondition(application.Status.Conditions, condition.Type); old != nil && !beginsToFail(*old, condition) {
 			list = append(list, *old)
 		}
 		meta.SetStatusCondition(&list, condition)

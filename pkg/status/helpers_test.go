@@ -186,7 +186,7 @@ func replace(r plan.Result) func(*Input, *appsv1.Deployment) {
 // compute is Compute for the health that the snapshot shows. A Deployment that the plan refuses has none: it is not
 // the Application's, although the tests leave its ownerReference.
 func compute(in Input, now time.Time) v1.ApplicationStatus {
-	in.Health = health.Assess(in.Snapshot, now)
+	in.Health, in.ServerTime = health.Assess(in.Snapshot, now), now
 	if deployment, planned := in.result(ref(child.Deployment, in.Snapshot.Application.Name)); planned && deployment.Action == plan.NotOwned {
 		in.Health = health.Rollout{}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -264,7 +265,7 @@ func reasonsBySeverity() []string {
 	}
 }
 
-// stalls reports whether a user must act, although Fairlead keeps retrying.
+// stalls reports whether a user must act at once, although Fairlead keeps retrying. See lasting for the other reasons.
 func stalls(reason string) bool {
 	switch reason {
 	case v1.ReasonConflict, v1.ReasonPermissionDenied, v1.ReasonPolicyDenied, v1.ReasonQuotaExceeded,
@@ -276,12 +277,16 @@ func stalls(reason string) bool {
 }
 
 // summarizeResults summarizes the children, if one of them keeps the Application from being ready.
-func summarizeResults(children []assessment) (s summary, blocked bool) {
+func summarizeResults(in Input, children []assessment, now time.Time) (s summary, blocked bool) {
 	for _, worst := range reasonsBySeverity() {
 		same := slices.DeleteFunc(slices.Clone(children), func(a assessment) bool { return a.reason != worst })
 		if len(same) > 0 {
+			stalled := stalls(worst)
+			if lasting := in.lasting(same, worst, now); len(lasting) > 0 {
+				stalled, same = true, lasting
+			}
 			return summary{
-				stalled: stalls(worst), reconciling: !stalls(worst), reason: worst,
+				stalled: stalled, reconciling: !stalled, reason: worst,
 				message: blockedMessage(same) + waiting(children, same) + recheck(worst), cause: whyBlocked(same),
 			}, true
 		}

@@ -202,9 +202,13 @@ func scenarios() []scenario {
 			no, v1.ReasonChildRefused, stalled, failed, "field is immutable"},
 		{"a write that failed", with(replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away"))))),
 			no, v1.ReasonApplyFailed, rec, inProgress, "etcd is away"},
+		{"a write that has failed for a while", with(failing(failureGrace), replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away"))))),
+			no, v1.ReasonApplyFailed, stalled, failed, "etcd is away"},
 		{"a write that lost a race", with(replace(failedWith(service(plan.Apply), apierrors.NewConflict(services, "web", errors.New("modified"))))),
 			no, v1.ReasonApplying, rec, inProgress, "Write conflict"},
 		{"a child deleted by others", with(replace(service(plan.WaitDeletion))), no, v1.ReasonApplying, rec, inProgress, "will be recreated"},
+		{"a child deleted by others, and held for a while", with(replace(heldService(terminationGrace))), no, v1.ReasonApplying, stalled, failed,
+			"Service web: Terminating until its controller removes the finalizer example.com/hold; will then be recreated."},
 		{"the worst of several", with(replace(failedWith(service(plan.Apply), apierrors.NewInternalError(errors.New("etcd is away")))), func(in *Input, _ *appsv1.Deployment) {
 			r := result(plan.NotOwned, child.ConfigMap, "web-config", nil)
 			r.Reason = "ConfigMap web-config exists and does not belong to the Application"

@@ -22,6 +22,8 @@ type Input struct {
 	// Snapshot is the state before the sync changed anything: the Application with its last status, and its live
 	// children.
 	Snapshot child.Snapshot
+	// ServerTime is the time by the clock of the API server, from which the times of the children are.
+	ServerTime time.Time
 	// Health is the health of the rollout in the snapshot.
 	Health health.Rollout
 	// Results has one result for each child, in order; see plan.Done. It is empty while the spec is invalid or the Application is
@@ -63,7 +65,7 @@ func Compute(in Input, now time.Time) v1.ApplicationStatus {
 	}
 	children := assessAll(in)
 	pods := podsOf(in)
-	summary := summarize(in, children, pods)
+	summary := summarize(in, children, pods, now)
 	return v1.ApplicationStatus{
 		ObservedGeneration: application.Generation,
 		Summary:            summary.why(),
@@ -100,7 +102,7 @@ type summary struct {
 
 // summarize selects what matters most to a user: first what stops the whole sync, then children that could not be
 // written, then the pods.
-func summarize(in Input, children []assessment, p pods) summary {
+func summarize(in Input, children []assessment, p pods, now time.Time) summary {
 	if in.deleting() {
 		return summarizeDeletion(in)
 	}
@@ -108,7 +110,7 @@ func summarize(in Input, children []assessment, p pods) summary {
 		return summary{stalled: true, reason: cmp.Or(in.InvalidReason, v1.ReasonInvalid), message: invalidMessage(in.Invalid), cause: whyInvalid(in.Invalid)}
 	}
 	workload := summarizePods(in, p)
-	written, blocked := summarizeResults(children)
+	written, blocked := summarizeResults(in, children, now)
 	if in.Missing != "" && !written.stalled {
 		return summarizeMissing(in, p)
 	}

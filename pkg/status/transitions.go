@@ -5,6 +5,7 @@ package status
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -134,7 +135,7 @@ func turned(old, new v1.ApplicationStatus, kind string, status metav1.ConditionS
 // listed does need one.
 func needsUser(old, new v1.ApplicationStatus, reason string) bool {
 	switch reason {
-	case v1.ReasonApplying, v1.ReasonApplyFailed, // The controller acts, and retries.
+	case v1.ReasonApplying, v1.ReasonApplyFailed, // The controller acts, and retries. If that lasts, Stalled has the Event.
 		v1.ReasonRollingOut, v1.ReasonDeploymentNotFound, v1.ReasonRoutesPending, // Other controllers act.
 		v1.ReasonPaused, v1.ReasonSuspended, // The user has asked for it.
 		v1.ReasonDrifted: // The condition Drifted has the Event.
@@ -174,11 +175,11 @@ func cause(status v1.ApplicationStatus, reason string) *child.Ref {
 			}
 		}
 	}
-	if stalls(reason) {
-		for _, resource := range status.Resources {
-			if resource.State == v1.ResourceFailed || resource.State == v1.ResourceConflict {
-				return related(resource)
-			}
+	for _, resource := range status.Resources {
+		failed := resource.State == v1.ResourceFailed || resource.State == v1.ResourceConflict
+		held := resource.State == v1.ResourcePending && strings.HasPrefix(resource.Message, terminatingUntil)
+		if failed && (stalls(reason) || reason == v1.ReasonApplyFailed) || held && reason == v1.ReasonApplying {
+			return related(resource)
 		}
 	}
 	for _, resource := range status.Resources {

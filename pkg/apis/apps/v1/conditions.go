@@ -43,7 +43,8 @@ const (
 	ReasonReady = "Ready"
 	// ReasonScaledToZero: ready without pods, because the spec asks for none, or leaves the number open.
 	ReasonScaledToZero = "ScaledToZero"
-	// ReasonApplying: Fairlead writes children, or waits for a write of another controller.
+	// ReasonApplying: Fairlead writes children, or waits for a write of another controller. Stalled too, if that is a finalizer that
+	// holds a child for minutes.
 	ReasonApplying = "Applying"
 	// ReasonRollingOut: the Deployment starts or replaces pods.
 	ReasonRollingOut = "RollingOut"
@@ -76,7 +77,7 @@ const (
 	ReasonChildRefused = "ChildRefused"
 	// ReasonContended: another writer keeps reverting what Fairlead sets on a child.
 	ReasonContended = "Contended"
-	// ReasonApplyFailed: a write failed for another reason; the controller retries.
+	// ReasonApplyFailed: a write failed for another reason; the controller retries. Stalled too, if that lasts for minutes.
 	ReasonApplyFailed = "ApplyFailed"
 	// ReasonConfigMissing: a ConfigMap or Secret that the pods need, or a key of it, is missing.
 	ReasonConfigMissing = "ConfigMissing"
