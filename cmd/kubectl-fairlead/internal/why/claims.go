@@ -73,6 +73,12 @@ func lacksVolume(problem v1.Problem) bool {
 // noClaim finds the claim that the scheduler does not find.
 var noClaim = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
 
+// waitsForWriter reports whether the Application is Stalled because another component keeps Fairlead from writing a child, and goes on
+// once that one acts.
+func (f facts) waitsForWriter(answer Answer) bool {
+	return (f.ready.Reason == v1.ReasonApplyFailed || f.ready.Reason == v1.ReasonApplying) && f.waitsFor(answer) != ""
+}
+
 // waitsFor says what pods wait for that the controller has no part in; "" if the controller, or Kubernetes', is at work.
 func (f facts) waitsFor(answer Answer) string {
 	if f.ready.Reason == v1.ReasonRoutesPending {

@@ -31,15 +31,20 @@ func TestHeldByFinalizer(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		finalizers []string
+		stalled    bool
 		want       map[string]bool
 	}{
-		{"another controller's", []string{"foregroundDeletion", "example.com/a"}, map[string]bool{held: true, one: true, setBy: true, check: true, remove: true, waits: false}},
-		{"two", []string{"example.com/a", "example.com/b"}, map[string]bool{held: true, two: true, setBy: true, remove: true}},
-		{"the garbage collector's", []string{"foregroundDeletion"}, map[string]bool{working: true, waits: true, check: false}},
+		{"another controller's", []string{"foregroundDeletion", "example.com/a"}, false, map[string]bool{held: true, one: true, setBy: true, check: true, remove: true, waits: false}},
+		{"another controller's for minutes", []string{"example.com/a"}, true, map[string]bool{held: true, one: true, check: true}},
+		{"two", []string{"example.com/a", "example.com/b"}, false, map[string]bool{held: true, two: true, setBy: true, remove: true}},
+		{"the garbage collector's", []string{"foregroundDeletion"}, false, map[string]bool{working: true, waits: true, check: false}},
 	} {
 		loaded := clustertest.Load(t, "healthy")
 		status := &loaded.Application.Status
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonApplying})
+		if test.stalled {
+			meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonApplying})
+		}
 		for i := range status.Resources {
 			if resource := &status.Resources[i]; resource.Kind == child.Deployment.Kind {
 				resource.State, resource.Message = v1.ResourcePending, "Terminating; will be recreated."

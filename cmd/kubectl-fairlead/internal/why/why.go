@@ -148,7 +148,7 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s): Fairlead repairs the child again within 5 minutes, which lasts once the other writer has stopped.", name, f.ready.Reason)
 	case f.onlyLate():
 		return fmt.Sprintf("%s is not ready (%s): its pods missed the deadline of the rollout, and may need someone to act.", name, f.ready.Reason)
-	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled):
+	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled) && !f.waitsForWriter(answer):
 		return fmt.Sprintf("%s is not ready (%s), and will not be until someone acts.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonDrifted:
 		return fmt.Sprintf("%s is not ready (%s): it waits for you, since reconcilePolicy is Observe.", name, f.ready.Reason)
