@@ -4,7 +4,6 @@
 package health
 
 import (
-	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,18 +13,8 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Reasons of the Deployment's condition Progressing. Kubernetes has no constants for them outside of its
-// controller.
-const (
-	// ReasonTimedOut means that the rollout made no progress until its deadline.
-	ReasonTimedOut = "ProgressDeadlineExceeded"
-	// ReasonRolledOut means that a rollout was complete. It stays until the next one begins.
-	ReasonRolledOut = "NewReplicaSetAvailable"
-	// ReasonReplicaSetCreateError means that the API server refuses the ReplicaSet of the rollout. The condition replaces the
-	// one of the rollout before. The Deployment controller does not write the generation that it failed with, unless the
-	// Deployment is scaled meanwhile. The condition stays until it has tried again.
-	ReasonReplicaSetCreateError = "ReplicaSetCreateError"
-)
+// ReasonTimedOut is Kubernetes' reason of the Deployment's condition Progressing if the rollout made no progress until its deadline.
+const ReasonTimedOut = "ProgressDeadlineExceeded"
 
 // Rollout is the state of the rollout of an Application, according to the caches.
 type Rollout struct {
@@ -67,7 +56,7 @@ func Assess(snapshot child.Snapshot, now time.Time) Rollout {
 		Observed:   deployment.Status.ObservedGeneration >= deployment.Generation,
 	}
 	progressing := r.Condition(appsv1.DeploymentProgressing)
-	if LacksReplicaSet(deployment) {
+	if child.LacksReplicaSet(deployment) {
 		r.Observed, r.Uncreated = true, true
 		r.Status.UpdatedReplicas = 0 // They are those of the rollout before.
 	}
@@ -82,16 +71,6 @@ func Assess(snapshot child.Snapshot, now time.Time) Rollout {
 		r.Problems, r.RequeueAfter = r.findProblems(snapshot, now)
 	}
 	return r
-}
-
-// LacksReplicaSet reports whether the API server refuses the ReplicaSet of a Deployment's rollout. Until there is one, the Deployment has
-// the number of the rollout before, as the ReplicaSet of that has.
-func LacksReplicaSet(deployment *appsv1.Deployment) bool {
-	status := &deployment.Status
-	isPresent := status.ObservedGeneration < deployment.Generation || status.UpdatedReplicas == 0 && replicas(deployment) > 0
-	return isPresent && slices.ContainsFunc(status.Conditions, func(condition appsv1.DeploymentCondition) bool {
-		return condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse && condition.Reason == ReasonReplicaSetCreateError
-	})
 }
 
 func replicas(deployment *appsv1.Deployment) int32 {

@@ -43,7 +43,7 @@ func rolledOut() (child.Snapshot, *appsv1.Deployment) {
 		Spec: appsv1.DeploymentSpec{Replicas: new(int32(3))},
 		Status: appsv1.DeploymentStatus{
 			ObservedGeneration: 4, Replicas: 3, UpdatedReplicas: 3, AvailableReplicas: 3,
-			Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: ReasonRolledOut}},
+			Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: child.ReasonRolledOut}},
 		},
 	}
 	return child.Snapshot{
@@ -69,7 +69,7 @@ func missedDeadline(d *appsv1.Deployment) {
 func refuseReplicaSet(d *appsv1.Deployment) {
 	d.Generation++
 	d.Status.Conditions = []appsv1.DeploymentCondition{{
-		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: ReasonReplicaSetCreateError,
+		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: child.ReasonReplicaSetCreateError,
 		Message: `Failed to create new replica set "web-3": replicasets.apps "web-3" is forbidden: exceeded quota: sets, requested: count/replicasets.apps=1, ` +
 			`used: count/replicasets.apps=1, limited: count/replicasets.apps=1`,
 	}}

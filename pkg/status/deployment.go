@@ -150,7 +150,7 @@ func summarizeDeployment(in Input, p pods) summary {
 		return summary{reason: v1.ReasonPaused, message: "Rollout paused by spec.paused. " + p.counts()}
 	case p.TimedOut:
 		return summary{stalled: true, reason: v1.ReasonProgressDeadlineExceeded, message: text.Sentence(progressing.Message) + " " + p.counts()}
-	case (progressing != nil && progressing.Reason == health.ReasonRolledOut || p.wasCompleteBefore(in)) &&
+	case (progressing != nil && progressing.Reason == child.ReasonRolledOut || p.wasCompleteBefore(in)) &&
 		p.Status.UpdatedReplicas == p.Desired && p.Status.Replicas == p.Desired:
 		return summary{reconciling: true, reason: v1.ReasonPodsUnavailable, message: fmt.Sprintf("%s available.", count(p.Status.AvailableReplicas, p.Desired)) + p.notYetAvailable()}
 	default:
@@ -258,7 +258,7 @@ func (p pods) progressing() metav1.Condition {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRollingOut, Message: "The Deployment was changed; rolling out."}
 	}
 	condition := p.mirror(appsv1.DeploymentProgressing, metav1.ConditionUnknown)
-	if worst := p.Worst(); worst != nil && condition.Reason != health.ReasonRolledOut && !p.Uncreated {
+	if worst := p.Worst(); worst != nil && condition.Reason != child.ReasonRolledOut && !p.Uncreated {
 		condition.Message = text.Sentence(condition.Message) + " " + p.Describe(worst)
 	}
 	return condition

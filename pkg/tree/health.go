@@ -133,20 +133,13 @@ func liveHealth(node *Node, live child.Object) {
 	}
 }
 
-// reasonRolledOut is Kubernetes' reason of the condition Progressing once a rollout is complete; pods that fail later leave it.
-const reasonRolledOut = "NewReplicaSetAvailable"
-
-// reasonReplicaSetCreateError is Kubernetes' reason while the API server refuses the ReplicaSet of a rollout.
-const reasonReplicaSetCreateError = "ReplicaSetCreateError"
-
 func deploymentHealth(node *Node, live *appsv1.Deployment) {
 	desired := replicas(live.Spec.Replicas)
 	status := live.Status
 	node.Info = fmt.Sprintf("%d/%d available", status.AvailableReplicas, desired)
 	complete := status.UpdatedReplicas == desired && status.AvailableReplicas == desired && status.Replicas == desired
 	switch progressing := deploymentCondition(live, appsv1.DeploymentProgressing); {
-	case progressing != nil && progressing.Reason == reasonReplicaSetCreateError &&
-		(status.ObservedGeneration < live.Generation || desired > 0 && status.UpdatedReplicas == 0):
+	case child.LacksReplicaSet(live):
 		node.set(Degraded, progressing.Reason, progressing.Message)
 	case status.ObservedGeneration < live.Generation:
 		node.set(Progressing, "RollingOut", "Kubernetes has not observed the last change yet.")
@@ -156,7 +149,7 @@ func deploymentHealth(node *Node, live *appsv1.Deployment) {
 		node.Health = Healthy
 	case progressing != nil && progressing.Reason == v1.ReasonProgressDeadlineExceeded:
 		node.set(Degraded, progressing.Reason, progressing.Message)
-	case progressing != nil && progressing.Reason == reasonRolledOut && status.UpdatedReplicas == desired && status.Replicas == desired:
+	case progressing != nil && progressing.Reason == child.ReasonRolledOut && status.UpdatedReplicas == desired && status.Replicas == desired:
 		node.set(Progressing, v1.ReasonPodsUnavailable, fmt.Sprintf("%d of %d pods are available.", status.AvailableReplicas, desired))
 	default:
 		node.set(Progressing, "RollingOut", fmt.Sprintf("%d of %d pods are of the current revision, %d are available.", status.UpdatedReplicas, desired, status.AvailableReplicas))

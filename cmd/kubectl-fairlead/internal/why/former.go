@@ -15,7 +15,6 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
@@ -47,7 +46,7 @@ func (f facts) ofFormer(pod *corev1.Pod) bool {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
 	return deployment != nil && slices.ContainsFunc(f.ReplicaSets, func(replicaSet *appsv1.ReplicaSet) bool {
 		return metav1.IsControlledBy(pod, replicaSet) && metav1.IsControlledBy(replicaSet, deployment) &&
-			(health.LacksReplicaSet(deployment) || replicaSet.Annotations[child.RevisionAnnotation] != deployment.Annotations[child.RevisionAnnotation])
+			(child.LacksReplicaSet(deployment) || replicaSet.Annotations[child.RevisionAnnotation] != deployment.Annotations[child.RevisionAnnotation])
 	})
 }
 
