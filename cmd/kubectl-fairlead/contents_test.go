@@ -55,10 +55,14 @@ func TestResumeAfterContentChanged(t *testing.T) {
 		p.want(0, []string{"suspend", name})
 	}
 	resume := []string{"resume", "one", "--dry-run=client"}
+	diffOf := func(name, rest string, output ...string) result {
+		t.Helper()
+		return p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: "+name+"}, spec: {image: 'example.com/web:1', reconcilePolicy: Enforce"+rest+"}}"),
+			append([]string{"diff", "-f", "-"}, output...)...)
+	}
 	diff := func(output ...string) result {
 		t.Helper()
-		return p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: one}, spec: {image: 'example.com/web:1', reconcilePolicy: Enforce}}"),
-			append([]string{"diff", "-f", "-"}, output...)...)
+		return diffOf("one", "", output...)
 	}
 	p.want(0, resume, " → Enforce)\n  No pod is replaced.\n  not written")
 	if r := diff(); r.code != 0 || r.stdout != p.namespace+"/one: nothing changes.\n" {
@@ -79,6 +83,20 @@ func TestResumeAfterContentChanged(t *testing.T) {
 	p.want(0, resume, "  All 2 pods are replaced, because of the changed content of ConfigMap settings.\n  not written")
 	p.want(0, []string{"resume", "two", "--dry-run=client"}, "  All 2 pods are replaced, because of the changed content of ConfigMap flags or settings.\n")
 	p.want(0, []string{"resume", "single", "--dry-run=client"}, "  1 pod is replaced, because of the changed content of ConfigMap settings. "+outage)
+	// The strategy of the edit counts, not the one that the Deployment has.
+	for rest, want := range map[string]string{
+		", strategy: {rollingUpdate: {maxSurge: 1}}": "/single: 1 pod is replaced, because of the changed content of ConfigMap settings.\n",
+		", strategy: {type: Recreate, rollingUpdate: null}": "/single: 1 pod is replaced, because of the changed content of ConfigMap settings. " +
+			"With strategy Recreate, requests fail meanwhile.\n",
+	} {
+		if r := diffOf("single", rest); r.code != 1 || !strings.Contains(r.stdout, want) {
+			t.Errorf("diff with another strategy: %+v, want %q", r, want)
+		}
+	}
+	const stops = "one: all 2 pods are replaced, because of the changed content of ConfigMap settings. " + outage
+	if r := diffOf("one", ", strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 2}}"); !strings.Contains(r.stdout, stops) {
+		t.Errorf("diff with a strategy that stops all: %+v, want %q", r, stops)
+	}
 	r := diff()
 	for _, want := range []string{
 		p.namespace + "/one: all 2 pods are replaced, because of the changed content of ConfigMap settings.\n\n~ Deployment/one  Update\n",

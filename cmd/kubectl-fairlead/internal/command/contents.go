@@ -14,6 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -57,9 +59,47 @@ func (t *tool) followContents(ctx context.Context, clients *cluster.Clients, app
 		changesContent(d, deployment, v1.AnnotationSecretsHash, preview.ComputedHash, secrets)
 	}
 	if len(d.Pods.Contents) > 0 {
-		return "", d.Pods.SetOutage(&deployment.Spec.Strategy)
+		strategy, err := strategyAfter(d, &deployment.Spec.Strategy)
+		if err != nil {
+			return "", err
+		}
+		return "", d.Pods.SetOutage(strategy)
 	}
 	return mayReplace(d.Pods, contents.Unknown), nil
+}
+
+// strategyAfter is the live strategy of the Deployment with the changes that the edit makes to it, also by way of a class.
+func strategyAfter(d *preview.Difference, live *appsv1.DeploymentStrategy) (*appsv1.DeploymentStrategy, error) {
+	spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&appsv1.DeploymentSpec{Strategy: *live})
+	if err != nil {
+		return nil, fmt.Errorf("encode the strategy: %w", err)
+	}
+	for _, c := range d.Children {
+		if c.Kind != child.Deployment.Kind {
+			continue
+		}
+		for _, change := range c.Changes {
+			path := strings.Split(strings.TrimPrefix(change.Path, ".spec."), ".")
+			if path[0] != "strategy" {
+				continue
+			}
+			unstructured.RemoveNestedField(spec, path...)
+			if change.After == nil {
+				continue
+			}
+			if err := unstructured.SetNestedField(spec, change.After, path...); err != nil {
+				return nil, fmt.Errorf("change %s: %w", change.Path, err)
+			}
+		}
+	}
+	after := &appsv1.DeploymentSpec{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, after); err != nil {
+		return nil, fmt.Errorf("decode the strategy: %w", err)
+	}
+	if after.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		after.Strategy.RollingUpdate = nil
+	}
+	return &after.Strategy, nil
 }
 
 // changesContent adds that the hash of the contents changes, and so the pods.
