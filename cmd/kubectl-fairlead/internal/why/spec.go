@@ -94,7 +94,7 @@ func notObserved(f facts) []Finding {
 			Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.reconcilePolicy", Message: string(v1.ReconcileSuspend)}},
 			Next:     []string{"Go on: kubectl fairlead resume " + f.app.Name},
 		}}
-	case f.observed() || f.app.DeletionTimestamp != nil:
+	case f.observed() || f.app.DeletionTimestamp != nil || f.statusRefusal() != nil:
 		return nil
 	default:
 		return []Finding{{

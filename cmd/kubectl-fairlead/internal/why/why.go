@@ -80,8 +80,9 @@ func Explain(loaded *cluster.Loaded) Answer {
 	f.ready = meta.FindStatusCondition(f.app.Status.Conditions, v1.ConditionReady)
 	answer := Answer{Namespace: f.app.Namespace, Name: f.app.Name}
 	rules := []rule{
-		deletion,    // Nothing else matters to an Application that is being deleted.
-		notObserved, // Status is about an older spec.
+		deletion,      // Nothing else matters to an Application that is being deleted.
+		statusRefused, // Status may be about an earlier state.
+		notObserved,   // Status is about an older spec.
 		refusedSpec,
 		rolledBack,
 		pinned,
@@ -105,7 +106,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		secondary,
 	}
 	if f.isSuspended() {
-		rules = []rule{notObserved, added} // All else is read from status, which shows an earlier state.
+		rules = []rule{statusRefused, notObserved, added} // All else is read from status, which shows an earlier state.
 	}
 	for _, find := range rules {
 		answer.Findings = append(answer.Findings, find(f)...)
@@ -123,6 +124,8 @@ func headline(f facts, answer Answer) string {
 	switch {
 	case f.app.DeletionTimestamp != nil:
 		return name + " is being deleted."
+	case f.statusRefusal() != nil && !f.isSuspended():
+		return name + " shows a status that may be old: the API server refused a newer one."
 	case !answer.Ready && LosesDeployment(f.Loaded):
 		return name + " has no Deployment, although its status says that it is ready."
 	case answer.Ready && len(answer.Findings) == 0:
