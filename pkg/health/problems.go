@@ -54,21 +54,30 @@ func explains(reason string) bool {
 //
 // There are none while all pods serve: a pod that was evicted last week does not matter then. Nor are there any while
 // Kubernetes has not observed the newest Deployment, because the current ReplicaSet is unknown, and pods of an older
-// revision do not count. A rollout that was paused before it started a pod has no ReplicaSet yet.
+// revision do not count. A rollout that was paused before it started a pod has no ReplicaSet yet. But a paused rollout keeps the pods of
+// older revisions, so it counts those whose node is lost: the pause does not explain why these do not serve.
 func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems []v1.Problem, requeueAfter time.Duration) {
-	if !r.Observed || r.Deployment.DeletionTimestamp != nil || r.Complete || r.Desired == 0 || r.Paused && r.Status.UpdatedReplicas == 0 {
+	if !r.Observed || r.Deployment.DeletionTimestamp != nil || r.Complete || r.Desired == 0 {
 		return nil, 0
 	}
 	var current *child.ReplicaSet
-	if !r.Uncreated {
+	hasStarted := !r.Paused || r.Status.UpdatedReplicas > 0
+	if hasStarted && !r.Uncreated {
 		current = currentReplicaSet(snapshot, r.Deployment)
 	}
 	var found, early []finding
 	for _, pod := range snapshot.Pods {
-		if current == nil || pod.Problems == nil || pod.ReplicaSet != current.UID {
+		if pod.Problems == nil {
 			continue
 		}
 		findings := diagnosePod(pod)
+		switch {
+		case current != nil && pod.ReplicaSet == current.UID:
+		case r.Paused && owns(snapshot, r.Deployment, pod):
+			findings = slices.DeleteFunc(findings, func(f finding) bool { return f.reason != v1.ReasonNodeLost })
+		default:
+			continue
+		}
 		early = append(early, findings...)
 		found = append(found, due(findings, now)...)
 		requeueAfter = minNonZero(requeueAfter, nextDue(findings, now))
@@ -77,7 +86,7 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 		found = early // Their time is over, and no other finding explains it.
 	}
 	problems = group(found)
-	if failure := r.failure(current); failure != "" {
+	if failure := r.failure(current); hasStarted && failure != "" {
 		problems = append(problems, v1.Problem{Reason: apierror.ReasonForPods(failure), Message: sanitize(text.WithoutPodName(refusedReplicaSet.ReplaceAllString(failure, "ReplicaSet $1: ")))})
 	}
 	if r.TimedOut {
@@ -115,6 +124,13 @@ func currentReplicaSet(snapshot child.Snapshot, deployment *appsv1.Deployment) *
 		}
 	}
 	return current
+}
+
+// owns reports whether the pod is of a ReplicaSet of the Deployment.
+func owns(snapshot child.Snapshot, deployment *appsv1.Deployment, pod *child.Pod) bool {
+	return slices.ContainsFunc(snapshot.ReplicaSets, func(r *child.ReplicaSet) bool {
+		return r.UID == pod.ReplicaSet && r.Deployment == deployment.UID
+	})
 }
 
 // failure returns why no more pods of the current revision can be created. It is the Deployment's own condition until its

@@ -35,6 +35,10 @@ func rejected() *child.PodProblems {
 	return &child.PodProblems{Failed: &child.ReasonMessage{Reason: "NodeAffinity", Message: "Predicate NodeAffinity failed"}}
 }
 
+func onLostNode() *child.PodProblems {
+	return &child.PodProblems{NodeUnreachable: new(at(0))}
+}
+
 // unready has until 20 seconds after noon to become ready.
 func unready(since int) *child.PodProblems {
 	return &child.PodProblems{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(since), Due: at(20), Probe: "GET /ready"}}}}
@@ -43,6 +47,7 @@ func unready(since int) *child.PodProblems {
 func TestProblems(t *testing.T) {
 	crash := v1.Problem{Reason: v1.ReasonCrashLooping, Container: "web", Message: "Exited with code 3 (Error).", Pods: 1}
 	deadline := v1.Problem{Reason: v1.ReasonProgressDeadlineExceeded, Message: `ReplicaSet "web-2" has timed out progressing.`}
+	nodeLost := v1.Problem{Reason: v1.ReasonNodeLost, Message: "The pod's node has been unreachable since 2026-07-01T12:00:00Z.", Pods: 2}
 	quota := `pods "web-2-x" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3`
 	tests := []struct {
 		name   string
@@ -57,6 +62,18 @@ func TestProblems(t *testing.T) {
 		{name: "a pod of the current revision, and the rollout is paused since", change: func(s *child.Snapshot, d *appsv1.Deployment) {
 			d.Spec.Paused, d.Status.UpdatedReplicas, s.Pods = true, 1, podsOf(currentUID, crashing())
 		}, want: []v1.Problem{crash}},
+		{name: "lost nodes, and the rollout is paused since its first pod", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			d.Spec.Paused, d.Status.UpdatedReplicas = true, 1
+			s.Pods = append(podsOf(currentUID, crashing()), podsOf(formerUID, onLostNode(), crashing(), onLostNode())...)
+		}, want: []v1.Problem{crash, nodeLost}},
+		{name: "lost nodes, and the rollout is paused before its first pod", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			d.Spec.Paused, d.Status.UpdatedReplicas, d.Annotations = true, 0, map[string]string{child.RevisionAnnotation: "1"}
+			s.ReplicaSets[0].Failure = quota
+			s.Pods = append(podsOf(formerUID, onLostNode(), crashing(), onLostNode()), podsOf("another", onLostNode())...)
+		}, want: []v1.Problem{nodeLost}},
+		{name: "lost nodes of pods that a rollout replaces", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			d.Status.UpdatedReplicas, s.Pods = 0, podsOf(formerUID, onLostNode())
+		}},
 		{name: "a pod of the former revision", change: func(s *child.Snapshot, _ *appsv1.Deployment) { s.Pods = podsOf(formerUID, crashing()) }},
 		{name: "the ReplicaSet is not seen yet", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
 			s.Pods, s.ReplicaSets = podsOf(currentUID, crashing()), nil

@@ -100,10 +100,12 @@ func (p pods) isApplied(in Input) bool {
 }
 
 // summarizePods summarizes the pods. If a problem explains why they are not ready, it is the reason of Ready; the
-// progress of the rollout stays the reason of Reconciling or Stalled.
+// progress of the rollout stays the reason of Reconciling or Stalled. A pause explains why a rollout waits, but not why fewer pods are
+// available than it leaves.
 func summarizePods(in Input, p pods) summary {
 	s := summarizeDeployment(in, p)
-	if worst := p.Worst(); worst != nil && (s.reconciling || s.stalled) {
+	fewer := s.reason == v1.ReasonPaused && p.Status.AvailableReplicas < p.Desired
+	if worst := p.Worst(); worst != nil && (s.reconciling || s.stalled || fewer) {
 		s.stage, s.reason = s.reason, worst.Reason
 		s.message, s.cause = p.Describe(worst)+" "+s.message, whyPods(worst, in.Snapshot.Application.Name)
 	}

@@ -56,6 +56,10 @@ func evictedPod() *child.PodProblems {
 	return &child.PodProblems{Failed: &child.ReasonMessage{Reason: "Evicted", Message: "The node was low on resource: memory."}}
 }
 
+func onLostNode() *child.PodProblems {
+	return &child.PodProblems{NodeUnreachable: new(at(-60))}
+}
+
 // starting has until noon, and 20 more seconds, to become ready.
 func starting() *child.PodProblems {
 	return &child.PodProblems{Containers: []child.Container{{Name: "web", Unready: &child.Unready{Since: at(-10), Due: at(20)}}}}

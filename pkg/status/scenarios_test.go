@@ -166,6 +166,11 @@ func scenarios() []scenario {
 			no, v1.ReasonPaused, "", inProgress, "Rollout paused"},
 		{"paused before the first pod", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 0, 0, 0) })),
 			no, v1.ReasonPaused, "", inProgress, ""},
+		{"paused before the first new pod, and the nodes were lost", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 0, 1) }), withPods(3, onLostNode)),
+			no, v1.ReasonNodeLost, "", inProgress,
+			"2 of 3 pods: The pod's node has been unreachable since 2026-11-21T11:59:00Z. Rollout paused by spec.paused. 0 of 3 pods are updated, 1 available; 3 of an older revision."},
+		{"paused with a new pod that crashes, and the old ones serve", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 4, 1, 3) }), withPods(1, crashing)),
+			no, v1.ReasonPaused, "", inProgress, "Rollout paused by spec.paused. 1 of 3 pods are updated, 3 available; 3 of an older revision."},
 		{"paused, and a pod stopped serving", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 2) }), func(in *Input, _ *appsv1.Deployment) {
 			in.Revision = v1.RevisionStatus{Current: 1, LastHealthy: 1}
 		}), no, v1.ReasonPodsUnavailable, rec, inProgress, "2 of 3 pods are available."},

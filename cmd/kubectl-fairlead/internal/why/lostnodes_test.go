@@ -80,7 +80,23 @@ func TestLostWhilePaused(t *testing.T) {
 		}
 		wantParts(t, test.name, first(printed(t, loaded)), test.want)
 	}
-	loaded := lostInPause(t, 1)
+	// The controller says so too, and before the first new pod all pods are of the present ReplicaSet.
+	loaded := lostInPause(t, 0)
+	for _, pod := range loaded.Pods {
+		lose(pod)
+	}
+	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+	present := slices.IndexFunc(loaded.ReplicaSets, func(r *appsv1.ReplicaSet) bool { return r.Status.Replicas > 0 })
+	deployment.Annotations[child.RevisionAnnotation] = loaded.ReplicaSets[present].Annotations[child.RevisionAnnotation]
+	status := &loaded.Application.Status
+	status.Problems = []v1.Problem{{Reason: v1.ReasonNodeLost, Message: "Unreachable.", Pods: 3}}
+	meta.FindStatusCondition(status.Conditions, v1.ConditionReady).Reason = v1.ReasonNodeLost
+	wantParts(t, "as Ready says", first(printed(t, loaded)), map[string]bool{
+		"crash/web is not ready (NodeLost). Its rollout waits until you resume it, but that does not help against NodeLost.\n": true,
+		"1. The node of some pods is unreachable. This concerns 3 of 3 pods.\n":                                                true, check: true,
+		"2. A rollout waits, because rollouts are paused.\n": true, "   → Go on: kubectl fairlead resume web\n": true, "3. ": false,
+	})
+	loaded = lostInPause(t, 1)
 	loaded.Application.Status.AvailableReplicas = 2
 	wantParts(t, "fewer", first(printed(t, loaded)), map[string]bool{resume + ", and only 2 of 3 pods are available.\n": true})
 	loaded.Application.Status.AvailableReplicas = 3

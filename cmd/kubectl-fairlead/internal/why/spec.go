@@ -224,7 +224,7 @@ func pausedRollout(f facts) []Finding {
 		Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.paused", Message: "true", Time: &paused.LastTransitionTime.Time}},
 		Next:     []string{"Go on: kubectl fairlead resume " + f.app.Name},
 	}
-	if f.ready != nil && f.ready.Reason == v1.ReasonPaused {
+	if f.holdsRollout() {
 		finding.What = "A rollout waits, because rollouts are paused."
 		finding.Evidence = append(finding.Evidence, f.conditionEvidence(f.ready))
 	}
@@ -278,7 +278,7 @@ func pinned(f facts) []Finding {
 	if status.Current != number {
 		what = fmt.Sprintf("Revision %d runs, because spec.rollback.toRevision names revision %d, which has the same pods, whatever else the spec says about them.", status.Current, number)
 	}
-	if f.isIn(v1.ResourceDrifted, child.Deployment) || f.ready != nil && f.ready.Reason == v1.ReasonPaused {
+	if f.isIn(v1.ResourceDrifted, child.Deployment) || f.holdsRollout() {
 		return nil // Other pods run: under Observe another client may have set them, and a paused rollout waits.
 	}
 	return []Finding{{

@@ -157,6 +157,8 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s): it waits for you, since reconcilePolicy is Observe.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonPaused:
 		return fmt.Sprintf("%s is not ready (%s): it waits until you resume it%s.", name, f.ready.Reason, f.besidePause())
+	case f.holdsRollout():
+		return fmt.Sprintf("%s is not ready (%s). Its rollout waits until you resume it%s.", name, f.ready.Reason, f.besidePause())
 	case f.ready.Reason == v1.ReasonConfigMissing:
 		return fmt.Sprintf("%s is not ready (%s): it waits for what is missing.", name, f.ready.Reason)
 	}
@@ -164,6 +166,17 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s): %s.", name, f.ready.Reason, waits)
 	}
 	return fmt.Sprintf("%s is not ready (%s); the controller is still at work.", name, f.ready.Reason)
+}
+
+// holdsRollout reports whether a rollout waits because rollouts are paused. Ready may have another reason, which the pause does not explain;
+// what goes on beside a pause, such as a scaling, is Reconciling or Stalled.
+func (f facts) holdsRollout() bool {
+	isTrue := func(kind string) bool { return meta.IsStatusConditionTrue(f.app.Status.Conditions, kind) }
+	if f.ready == nil || f.ready.Reason == v1.ReasonPaused {
+		return f.ready != nil
+	}
+	return f.ready.Status == metav1.ConditionFalse && isTrue(v1.ConditionPaused) && !isTrue(v1.ConditionReconciling) && !isTrue(v1.ConditionStalled) &&
+		slices.ContainsFunc(f.app.Status.Problems, func(problem v1.Problem) bool { return problem.Reason == f.ready.Reason })
 }
 
 // besidePause is what keeps pods from serving beside the pause, or that some do not; "" if all are available.
