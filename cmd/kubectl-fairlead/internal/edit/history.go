@@ -100,7 +100,7 @@ func RunsPinned(objects tree.Objects) bool {
 	revisions := History(objects)
 	current := slices.IndexFunc(revisions, func(r Revision) bool { return r.Current })
 	pinned := slices.IndexFunc(revisions, func(r Revision) bool { return r.Pinned })
-	return current >= 0 && pinned >= 0 && revisions[current].samePods(&revisions[pinned])
+	return current >= 0 && pinned >= 0 && revisions[current].SamePods(&revisions[pinned])
 }
 
 // findRestarts sets RestartOf. The revision before has the number before, also after an undo. Where an undo gave that one a new number since,
@@ -127,7 +127,7 @@ func findRestarts(revisions []Revision) {
 
 // isRestartOf reports whether a restart is all that a revision changed.
 func (r *Revision) isRestartOf(before *Revision) bool {
-	if r.restarted == "" || r.restarted == before.restarted || !r.samePods(before) {
+	if r.restarted == "" || r.restarted == before.restarted || !r.SamePods(before) {
 		return false
 	}
 	later, err := time.Parse(time.RFC3339, r.restarted)
@@ -193,7 +193,7 @@ func (r *Revision) read(object *appsv1.ControllerRevision) {
 	}
 }
 
-// samePods reports whether both say the same about the pods, apart from a restart.
-func (r *Revision) samePods(other *Revision) bool {
+// SamePods reports whether both say the same about the pods, apart from a restart.
+func (r *Revision) SamePods(other *Revision) bool {
 	return r.pods != nil && other.pods != nil && revision.SamePods(r.pods, other.pods)
 }

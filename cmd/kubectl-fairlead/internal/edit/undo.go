@@ -66,7 +66,7 @@ func before(running Revision, former []Revision) (Revision, error) {
 	var same, failed []Revision
 	for _, r := range former {
 		switch {
-		case r.samePods(&running):
+		case r.SamePods(&running):
 			same = append(same, r)
 		case r.WasHealthy:
 			return r, nil

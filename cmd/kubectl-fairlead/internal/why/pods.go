@@ -41,7 +41,10 @@ var podAdvice = map[string]advice{
 
 // pods explains why pods of the current revision do not serve.
 func pods(f facts) []Finding {
-	var found []Finding
+	var (
+		found []Finding
+		first v1.Problem
+	)
 	for _, problem := range f.app.Status.Problems {
 		if !f.observed() {
 			return nil
@@ -49,7 +52,9 @@ func pods(f facts) []Finding {
 		if problem.Reason == v1.ReasonProgressDeadlineExceeded {
 			continue // The other problems are why; if there are none, see below.
 		}
-		found = append(found, f.podFinding(problem))
+		if found = append(found, f.podFinding(problem)); len(found) == 1 {
+			first = problem
+		}
 	}
 	if len(found) == 0 && f.ready != nil && f.ready.Reason == v1.ReasonProgressDeadlineExceeded {
 		found = append(found, Finding{
@@ -58,7 +63,11 @@ func pods(f facts) []Finding {
 		})
 	}
 	if len(found) > 0 {
-		found[0].Next = append(found[0].Next, f.wayBack(found[0].Reason)...)
+		if isRejected(first) && !isOfReplicaSet(first) {
+			first, _ = f.newestRejection(first)
+		}
+		first.Reason = found[0].Reason
+		found[0].Next = append(found[0].Next, f.wayBack(first)...)
 		if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
 			found[0].Next = append(found[0].Next, f.endObservation())
 		}

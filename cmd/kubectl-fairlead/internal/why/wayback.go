@@ -6,6 +6,7 @@ package why
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,7 @@ import (
 
 // wayBack is offered while an earlier revision worked, the failing one is still rolled out, and what keeps its pods from serving is not also
 // in the way of other pods.
-func (f facts) wayBack(reason string) []string {
+func (f facts) wayBack(problem v1.Problem) []string {
 	revision := f.app.Status.Revision
 	if revision == nil || revision.LastHealthy == 0 || revision.LastHealthy == revision.Current || revision.RolledBackFrom != 0 {
 		return nil
@@ -29,10 +30,15 @@ func (f facts) wayBack(reason string) []string {
 	if !slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.LastHealthy }) {
 		return nil // It is gone.
 	}
-	if !f.mayHelp(reason) {
+	condition := ""
+	switch {
+	case f.mayHelp(problem.Reason):
+	case problem.Reason == v1.ReasonPolicyDenied && f.differsForPolicy(problem.Message):
+		condition = ", if the policy admits its pods"
+	default:
 		return nil
 	}
-	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy: kubectl fairlead undo %s --to-revision=%[1]d", revision.LastHealthy, f.app.Name)}
+	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy%s: kubectl fairlead undo %s --to-revision=%[1]d", revision.LastHealthy, condition, f.app.Name)}
 }
 
 // mayHelp reports whether the pods of the last healthy revision may serve where those of the present one do not, or at least still serve.
@@ -56,7 +62,27 @@ func (f facts) keepsFormer() bool {
 }
 
 // needsOtherNodes reports whether the present revision asks for something else of a node than the last healthy one.
-func (f facts) needsOtherNodes() bool {
+func (f facts) needsOtherNodes() bool { return f.differsIn(ofNodes) }
+
+// differsForPolicy reports whether the present revision differs from the last healthy one in what the policy of the message may look at. Pod
+// Security and a LimitRange look at certain fields only, and refuse both if these are the same. Nothing shows whether a policy that the last
+// healthy revision met was changed since.
+func (f facts) differsForPolicy(message string) bool {
+	switch {
+	case strings.Contains(message, "violates PodSecurity "):
+		return f.differsIn(ofPodSecurity)
+	case strings.Contains(message, " usage per ") || strings.Contains(message, "max limit to request ratio per "):
+		return f.differsIn(ofLimitRange)
+	}
+	revisions := edit.History(f.Objects)
+	present := slices.IndexFunc(revisions, func(r edit.Revision) bool { return r.Current })
+	healthy := slices.IndexFunc(revisions, func(r edit.Revision) bool { return r.LastHealthy })
+	return present >= 0 && healthy >= 0 && !revisions[present].SamePods(&revisions[healthy])
+}
+
+// differsIn reports whether the present revision and the last healthy one differ in a part of the spec. It is not known, and so false, if
+// one of them cannot be read.
+func (f facts) differsIn(part func(*v1.ApplicationSpec) *v1.ApplicationSpec) bool {
 	revisions := edit.History(f.Objects)
 	asked := func(is func(edit.Revision) bool) *v1.ApplicationSpec {
 		i := slices.IndexFunc(revisions, is)
@@ -67,11 +93,36 @@ func (f facts) needsOtherNodes() bool {
 		if _, err := edit.Undo(revisions[i], f.Children, false)(restored); err != nil {
 			return nil
 		}
-		return ofNodes(&restored.Spec)
+		return part(&restored.Spec)
 	}
 	present := asked(func(r edit.Revision) bool { return r.Current })
 	healthy := asked(func(r edit.Revision) bool { return r.LastHealthy })
 	return present != nil && healthy != nil && !equality.Semantic.DeepEqual(present, healthy)
+}
+
+// ofPodSecurity is what Pod Security looks at.
+func ofPodSecurity(spec *v1.ApplicationSpec) *v1.ApplicationSpec {
+	containers := func(list []corev1.Container) (asked []corev1.Container) {
+		for i := range list {
+			asked = append(asked, corev1.Container{Name: list[i].Name, SecurityContext: list[i].SecurityContext, Ports: list[i].Ports})
+		}
+		return asked
+	}
+	return &v1.ApplicationSpec{
+		PodSecurityContext: spec.PodSecurityContext, SecurityContext: spec.SecurityContext, Mounts: spec.Mounts,
+		InitContainers: containers(spec.InitContainers), Sidecars: containers(spec.Sidecars),
+	}
+}
+
+// ofLimitRange is what a LimitRange looks at.
+func ofLimitRange(spec *v1.ApplicationSpec) *v1.ApplicationSpec {
+	containers := func(list []corev1.Container) (asked []corev1.Container) {
+		for i := range list {
+			asked = append(asked, corev1.Container{Name: list[i].Name, Resources: list[i].Resources})
+		}
+		return asked
+	}
+	return &v1.ApplicationSpec{Resources: spec.Resources, InitContainers: containers(spec.InitContainers), Sidecars: containers(spec.Sidecars)}
 }
 
 // ofNodes is what decides which nodes may run the pods, without the programs.

@@ -58,33 +58,49 @@ func TestRefusedFormerRevision(t *testing.T) {
 // TestWayBack is offered only where the pods of the former revision may serve, or still do.
 func TestWayBack(t *testing.T) {
 	const (
-		back  = "kubectl fairlead undo web --to-revision=1"
-		quota = v1.ReasonQuotaExceeded
-		room  = "0/3 nodes are available: 3 Insufficient memory."
+		back       = "the last one that was healthy: kubectl fairlead undo web --to-revision=1"
+		perhaps    = "the last one that was healthy, if the policy admits its pods: kubectl fairlead undo web --to-revision=1"
+		quota      = v1.ReasonQuotaExceeded
+		policy     = v1.ReasonPolicyDenied
+		images     = `admission webhook "images.example.com" denied the request: example.com/web:2 has no signature`
+		restricted = `violates PodSecurity "restricted:latest": privileged (container "web" must not set securityContext.privileged=true)`
+		limit      = "maximum memory usage per Container is 512Mi, but limit is 1Gi"
+		room       = "0/3 nodes are available: 3 Insufficient memory."
 	)
+	const second = "example.com/web:2"
 	large := &corev1.ResourceRequirements{Requests: amount(corev1.ResourceMemory, "1Gi")}
 	for _, test := range []struct {
 		name, reason, message string
 		recreate              bool
 		// former is how many pods of the former revision serve.
 		former int
-		// asks is what the present revision asks for; the former one asks for nothing.
-		asks *corev1.ResourceRequirements
-		want bool
+		// asks and had are what the present and the former revision say about the pods, if not what the case has.
+		asks, had *v1.ApplicationSpec
+		want      bool
+		// perhaps says that nothing shows whether it helps.
+		perhaps bool
 	}{
 		{name: "a crash", reason: v1.ReasonCrashLooping, want: true},
 		{name: "a crash, Recreate", reason: v1.ReasonCrashLooping, recreate: true, want: true},
 		{name: "a quota", reason: quota},
 		{name: "a quota, Recreate", reason: quota, recreate: true},
 		{name: "a quota, and former pods serve", reason: quota, former: 2, want: true},
-		{name: "a policy, Recreate", reason: v1.ReasonPolicyDenied, recreate: true},
-		{name: "a policy, and former pods serve", reason: v1.ReasonPolicyDenied, former: 1, want: true},
+		{name: "a policy, Recreate", reason: policy, message: images, recreate: true, perhaps: true},
+		{name: "a policy, and no former pod serves", reason: policy, message: images, perhaps: true},
+		{name: "a policy, and former pods serve", reason: policy, message: images, former: 1, want: true},
+		{name: "a policy, and the same pods but for a restart", reason: policy, message: images, recreate: true, had: &v1.ApplicationSpec{Image: second},
+			asks: &v1.ApplicationSpec{Image: second, PodMetadata: &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: "2026-11-24T02:09:41Z"}}}},
+		{name: "Pod Security, and another image", reason: policy, message: restricted, recreate: true},
+		{name: "Pod Security, and another context", reason: policy, message: restricted, recreate: true, perhaps: true,
+			asks: &v1.ApplicationSpec{Image: second, SecurityContext: &corev1.SecurityContext{Privileged: new(true)}}},
+		{name: "a LimitRange, and another image", reason: policy, message: limit, recreate: true},
+		{name: "a LimitRange, and other resources", reason: policy, message: limit, recreate: true, perhaps: true, asks: &v1.ApplicationSpec{Image: second, Resources: large}},
 		{name: "no pod can be made", reason: v1.ReasonReplicaFailure, recreate: true},
 		{name: "a lost node", reason: v1.ReasonNodeLost},
 		{name: "a lost node, and former pods serve", reason: v1.ReasonNodeLost, former: 1},
 		{name: "no room", reason: v1.ReasonUnschedulable, message: room, recreate: true},
 		{name: "no room, and former pods serve", reason: v1.ReasonUnschedulable, message: room, former: 1, want: true},
-		{name: "no room for more memory", reason: v1.ReasonUnschedulable, message: room, recreate: true, asks: large, want: true},
+		{name: "no room for more memory", reason: v1.ReasonUnschedulable, message: room, recreate: true, asks: &v1.ApplicationSpec{Image: second, Resources: large}, want: true},
 	} {
 		loaded := clustertest.Load(t, "crash")
 		application := loaded.Application
@@ -102,10 +118,13 @@ func TestWayBack(t *testing.T) {
 				pod.Status.Conditions = nil
 			}
 		}
-		if test.asks != nil {
-			ask(t, loaded, 2, v1.ApplicationSpec{Image: "example.com/web:2", Resources: test.asks})
+		if test.had != nil {
+			ask(t, loaded, 1, *test.had)
 		}
-		wantParts(t, test.name, first(printed(t, loaded)), map[string]bool{back: test.want})
+		if test.asks != nil {
+			ask(t, loaded, 2, *test.asks)
+		}
+		wantParts(t, test.name, first(printed(t, loaded)), map[string]bool{back: test.want, perhaps: test.perhaps})
 	}
 }
 
