@@ -147,7 +147,7 @@ func summarizeDeployment(in Input, p pods) summary {
 	case !p.Observed:
 		return summary{reconciling: true, reason: v1.ReasonRollingOut, message: "The Deployment was changed; waiting for the Deployment controller."}
 	case p.Uncreated:
-		return summary{stalled: true, reason: v1.ReasonReplicaFailure, message: p.counts()}
+		return summary{stalled: true, reason: v1.ReasonReplicaFailure, message: fmt.Sprintf("%s updated. %s", count(0, p.Desired), messageUncounted)}
 	case p.Paused:
 		return summary{reason: v1.ReasonPaused, message: "Rollout paused by spec.paused. " + p.counts()}
 	case p.TimedOut:
@@ -169,6 +169,10 @@ func (p pods) wasCompleteBefore(in Input) bool {
 // messagePausedChange tells of a change that the Deployment controller has not seen yet. It may be one of the number of pods alone, which
 // a pause does not hold.
 const messagePausedChange = "The Deployment was changed; spec.paused pauses rollouts."
+
+// messageUncounted explains the missing numbers: without the ReplicaSet of the rollout, the Deployment controller fails before it counts the
+// other pods, so the Deployment has the numbers of before.
+const messageUncounted = "Kubernetes does not count the other pods meanwhile."
 
 // atRevision names the revision that runs, if it has a number. Under Observe the pods may be those of another client.
 func atRevision(in Input, p pods) string {

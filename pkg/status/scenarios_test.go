@@ -131,7 +131,8 @@ func scenarios() []scenario {
 			d.Generation = 5
 			says(d, appsv1.DeploymentProgressing, corev1.ConditionFalse, "ReplicaSetCreateError",
 				`Failed to create new replica set "web-3": replicasets.apps "web-3" is forbidden: exceeded quota: small, requested: count/replicasets.apps=1, used: count/replicasets.apps=1, limited: count/replicasets.apps=1`)
-		})), no, v1.ReasonQuotaExceeded, stalled + "/" + v1.ReasonReplicaFailure, failed, "0 of 3 pods are updated, 3 available; 3 of an older revision."},
+		})), no, v1.ReasonQuotaExceeded, stalled + "/" + v1.ReasonReplicaFailure, failed,
+			"limited: count/replicasets.apps=1. 0 of 3 pods are updated. Kubernetes does not count the other pods meanwhile."},
 		{"pods over quota", with(replicaFailure(`pods "web-2-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=3, limited: pods=3`)),
 			no, v1.ReasonQuotaExceeded, rollingOutYet, inProgress, "Exceeded quota: small"},
 		{"pods over quota past the deadline", with(replicaFailure(`pods "web-2-x" is forbidden: exceeded quota: small`), deployment(func(d *appsv1.Deployment) { timedOut(d); counts(d, 3, 0, 3) })),
