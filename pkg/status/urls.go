@@ -37,16 +37,16 @@ func ServedURLs(snapshot child.Snapshot, results []plan.Result, rendered []child
 		case in.serves(route.Ref) && in.accepted(route.Ref):
 			add(route.URLs)
 		case !in.owns(former):
-			add(in.liveURLs(route.Ref))
+			add(in.liveURLs(route.Ref, rendered))
 		default:
 			done[former] = true
-			add(in.liveURLs(route.Ref))
-			add(in.liveURLs(former))
+			add(in.liveURLs(route.Ref, rendered))
+			add(in.liveURLs(former, rendered))
 		}
 	}
 	for _, ref := range slices.SortedFunc(maps.Keys(snapshot.Children), compareRefs) {
 		if ref.Kind.CarriesRoutes() && !done[ref] {
-			add(in.liveURLs(ref))
+			add(in.liveURLs(ref, rendered))
 		}
 	}
 	return urls
@@ -82,18 +82,34 @@ func (in Input) accepted(ref child.Ref) bool {
 }
 
 // liveURLs returns those of a live child, unless the sync has deleted it.
-func (in Input) liveURLs(ref child.Ref) []string {
+func (in Input) liveURLs(ref child.Ref, rendered []child.Addresses) []string {
 	if result, found := in.result(ref); found && result.Action == plan.Delete && result.Err == nil && !in.observing() {
 		return nil
 	}
 	if !in.owns(ref) || !in.accepted(ref) {
 		return nil
 	}
-	return child.LiveURLs(in.Snapshot.Children[ref], in.knownHTTPS)
+	return child.LiveURLs(in.Snapshot.Children[ref], func(hostname string, path v1.RoutePath) bool {
+		return in.knownHTTPS(child.URL(true, hostname, path), rendered)
+	})
 }
 
-// knownHTTPS reports whether the last status had the address with HTTPS. The HTTPRoute does not say: its Gateway has the
-// certificate.
-func (in Input) knownHTTPS(hostname string, path v1.RoutePath) bool {
-	return slices.Contains(in.Snapshot.Application.Status.URLs, child.URL(true, hostname, path))
+// knownHTTPS reports whether an address with HTTPS is in the last status or asked for. The HTTPRoute does not say: its Gateway has the
+// certificate. The status alone does not say either: it has no address of an HTTPRoute that no Gateway accepted then.
+func (in Input) knownHTTPS(url string, rendered []child.Addresses) bool {
+	isRendered := func(addresses child.Addresses) bool { return slices.Contains(addresses.URLs, url) }
+	return slices.Contains(in.Snapshot.Application.Status.URLs, url) || slices.ContainsFunc(rendered, isRendered) ||
+		slices.ContainsFunc(in.Snapshot.Application.Spec.Routes, func(route v1.Route) bool { return asksHTTPS(route, url) })
+}
+
+// asksHTTPS reports whether a route of the spec has the address with HTTPS. It is for a sync that renders nothing, such as one of an
+// invalid spec.
+func asksHTTPS(route v1.Route, url string) bool {
+	paths := route.Paths
+	if len(paths) == 0 {
+		paths = []v1.RoutePath{{}}
+	}
+	return route.TLS != nil && slices.ContainsFunc(route.Hostnames, func(hostname string) bool {
+		return slices.ContainsFunc(paths, func(path v1.RoutePath) bool { return child.URL(true, hostname, path) == url })
+	})
 }

@@ -143,3 +143,40 @@ func TestURLsOfHTTPRoutes(t *testing.T) {
 		})
 	}
 }
+
+// The status loses the address of an HTTPRoute while no Gateway accepts it, and with it that the Gateway serves HTTPS.
+func TestURLsOfHTTPRouteAcceptedAgain(t *testing.T) {
+	route := ref(child.HTTPRoute, "web")
+	asked := []child.Addresses{{Ref: route, URLs: []string{"https://web.example.com/", "https://new.example.com/"}}}
+	secure := v1.Route{Hostnames: []string{"web.example.com"}, TLS: &v1.RouteTLS{}}
+	for name, test := range map[string]struct {
+		policy   v1.ReconcilePolicy
+		routes   []v1.Route
+		result   *plan.Result
+		rendered []child.Addresses
+		want     string
+	}{
+		"only observed":         {v1.ReconcileObserve, nil, &plan.Result{Step: plan.Step{Action: plan.Apply}}, asked, "https://web.example.com/"},
+		"not applied":           {"", nil, &plan.Result{Step: plan.Step{Action: plan.Apply}, Err: errors.New("denied")}, asked, "https://web.example.com/"},
+		"no plan":               {"", []v1.Route{secure}, nil, nil, "https://web.example.com/"},
+		"no plan, another path": {"", []v1.Route{{Hostnames: secure.Hostnames, TLS: secure.TLS, Paths: []v1.RoutePath{{Path: "/api"}}}}, nil, nil, "http://web.example.com/"},
+		"no plan, and by HTTP":  {"", []v1.Route{{Hostnames: secure.Hostnames}}, nil, nil, "http://web.example.com/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			application, live := newApplication(), httpRouteOf("web.example.com")
+			application.Spec.ReconcilePolicy, application.Spec.Routes = test.policy, test.routes
+			live.Spec.ParentRefs = []gatewayv1.ParentReference{infra, internal}
+			reported(live, infra, accepted, resolved)
+			reported(live, internal, refused, resolved)
+			snapshot := child.Snapshot{Application: application, Children: map[child.Ref]child.Object{route: live}}
+			var results []plan.Result
+			if test.result != nil {
+				test.result.Ref = route
+				results = []plan.Result{*test.result}
+			}
+			if diff := cmp.Diff([]string{test.want}, ServedURLs(snapshot, results, test.rendered)); diff != "" {
+				t.Errorf("URLs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
