@@ -67,8 +67,9 @@ type Config struct {
 	// missing permission, means that nothing is known: no warning about the object, and no ServiceAccount without a
 	// review.
 	Find func(context.Context, Reference) (*metav1.PartialObjectMetadata, error)
-	// Selector returns spec.selector of a Deployment. Nil, or an error, means that nothing is known about it.
-	Selector func(context.Context, child.Ref) (*metav1.LabelSelector, error)
+	// WithSelection adds to the metadata of a Deployment its selector and the labels of its template: apply.WithSelection. Nil, or an
+	// answer that is no Deployment, means that nothing is known about them.
+	WithSelection func(context.Context, *metav1.PartialObjectMetadata) metav1.Object
 	// Unavailable returns the optional kinds that the cluster does not serve, with the reasons: informer.Informers. Nil: no
 	// request is warned of one.
 	Unavailable func() map[child.Kind]child.Unavailable

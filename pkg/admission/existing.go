@@ -11,7 +11,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -54,7 +53,12 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 // foreignDeployment warns of a Deployment that is not the Application's.
 func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, existing *metav1.PartialObjectMetadata, found *verdict) {
 	var ways []string
-	live := h.withSelector(ctx, existing)
+	live := metav1.Object(existing)
+	if h.config.WithSelection != nil {
+		ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+		defer cancel()
+		live = h.config.WithSelection(ctx, existing)
+	}
 	_, known := live.(*appsv1.Deployment)
 	switch {
 	case plan.IsLeftover(existing):
@@ -77,21 +81,6 @@ func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, e
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: %s%s",
 		deployment.Name, deployment.Namespace, advice, last))
-}
-
-// withSelector adds to the metadata of a Deployment what decides whether it can be adopted, as far as it is known.
-func (h *Handler) withSelector(ctx context.Context, existing *metav1.PartialObjectMetadata) metav1.Object {
-	if h.config.Selector == nil {
-		return existing
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	selector, err := h.config.Selector(ctx, child.Ref{Kind: child.Deployment, Namespace: existing.Namespace, Name: existing.Name})
-	if err != nil {
-		klog.FromContext(ctx).V(2).Info("The selector of a Deployment was not read", "object", klog.KObj(existing), "err", err)
-		return existing
-	}
-	return &appsv1.Deployment{ObjectMeta: existing.ObjectMeta, Spec: appsv1.DeploymentSpec{Selector: selector}}
 }
 
 // missingClass warns of a class that does not exist. The class may follow: a user who applies a directory should not

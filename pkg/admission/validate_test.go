@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
-	"fairlead.dev/fairlead/pkg/child"
 )
 
 func TestValidate(t *testing.T) {
@@ -140,18 +140,16 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			name: "a Deployment of others that cannot be adopted", updated: application(nil),
-			cluster: cluster{exist: []string{"Deployment/web"}, config: func(c *Config) {
-				c.Selector = func(context.Context, child.Ref) (*metav1.LabelSelector, error) {
-					return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}}}, nil
-				}
-			}},
+			cluster: cluster{exist: []string{"Deployment/web"}, config: selection(appsv1.DeploymentSpec{
+				Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}}},
+			})},
 			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`},
 		},
 		{
 			name: "a Deployment of others whose selector cannot be read", updated: application(nil),
 			cluster: cluster{exist: []string{"Deployment/web"}, config: func(c *Config) {
-				c.Selector = func(context.Context, child.Ref) (*metav1.LabelSelector, error) { return nil, errors.New("gone") }
+				c.WithSelection = func(_ context.Context, unread *metav1.PartialObjectMetadata) metav1.Object { return unread }
 			}},
 			warned: []string{"starts no pods: delete this Application and run kubectl fairlead adopt web --harden", "then run kubectl fairlead adopt web --existing), or rename the Application"},
 		},
@@ -235,11 +233,18 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// selecting lets every Deployment select the pods with the label.
+// selecting lets every Deployment select the pods by the label app, and have the label in its template.
 func selecting(key, value string) func(*Config) {
+	spec := appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
+	spec.Template.Labels = map[string]string{"app": "web", key: value}
+	return selection(spec)
+}
+
+// selection lets every Deployment have the spec.
+func selection(spec appsv1.DeploymentSpec) func(*Config) {
 	return func(c *Config) {
-		c.Selector = func(context.Context, child.Ref) (*metav1.LabelSelector, error) {
-			return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}, nil
+		c.WithSelection = func(_ context.Context, deployment *metav1.PartialObjectMetadata) metav1.Object {
+			return &appsv1.Deployment{ObjectMeta: deployment.ObjectMeta, Spec: spec}
 		}
 	}
 }

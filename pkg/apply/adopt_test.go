@@ -150,19 +150,20 @@ func (f *fixture) wantRequests(want ...string) {
 	}
 }
 
-// The selector decides what a user is advised to do about a Deployment that the informers do not have.
+// The selector and the labels of the template decide what a user is advised to do about a Deployment that the informers do not have.
 func TestForeignDeploymentOfExpressions(t *testing.T) {
 	const begin = "Deployment web exists and does not belong to the Application; "
 	const end = "delete it with --cascade=orphan, which keeps its pods, or give the Application another name"
-	for selector, want := range map[string]string{
-		"{app: shop}": begin + "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " + end,
-		"":            begin + end,
+	const over = "delete it with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name"
+	const helm = "metadata: {namespace: shop, name: web, annotations: {meta.helm.sh/release-name: web}}\n"
+	const plain = "metadata: {namespace: shop, name: web}\n"
+	for fields, want := range map[string]string{
+		plain + "spec: {selector: {matchLabels: {app: shop}}}":                         begin + "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " + end,
+		plain + "spec: {selector: {matchExpressions: [{key: app, operator: Exists}]}}": begin + end,
+		// Its ReplicaSets have the label by which the Application's own Deployment selects, and it need not select by that.
+		helm + "spec: {selector: {matchLabels: {app: shop}}, template: {metadata: {labels: {app: shop, apps.fairlead.dev/application: web}}}}": begin + over,
 	} {
 		f := newFixture(t)
-		fields := "metadata: {namespace: shop, name: web}\nspec: {selector: {matchLabels: " + selector + "}}"
-		if selector == "" {
-			fields = "metadata: {namespace: shop, name: web}\nspec: {selector: {matchExpressions: [{key: app, operator: Exists}]}}"
-		}
 		f.put(child.Deployment, fields, "kubectl")
 		result := f.do(f.create(child.Deployment, adoptedDeployment))
 		if result.Done().Action != plan.NotOwned || result.Done().Reason != want {

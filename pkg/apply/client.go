@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,8 +29,8 @@ type Client interface {
 	Patch(ctx context.Context, ref child.Ref, kind types.PatchType, body []byte, manager string) (*metav1.PartialObjectMetadata, error)
 	// Get reads the metadata, managedFields included.
 	Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectMetadata, error)
-	// Selector reads spec.selector of a Deployment.
-	Selector(ctx context.Context, ref child.Ref) (*metav1.LabelSelector, error)
+	// Selection reads what decides which pods a Deployment has: the selector, and the labels of the template.
+	Selection(ctx context.Context, ref child.Ref) (*appsv1.DeploymentSpec, error)
 	// ListPods lists the metadata of the pods that carry the labels of the selector.
 	ListPods(ctx context.Context, namespace string, selector map[string]string) ([]metav1.PartialObjectMetadata, error)
 	// Delete deletes in the background if the preconditions hold.
@@ -83,7 +84,7 @@ func (c *restClient) Get(ctx context.Context, ref child.Ref) (*metav1.PartialObj
 	return do(ctx, c.client.Get().AbsPath(objectPath(ref)...))
 }
 
-func (c *restClient) Selector(ctx context.Context, ref child.Ref) (*metav1.LabelSelector, error) {
+func (c *restClient) Selection(ctx context.Context, ref child.Ref) (*appsv1.DeploymentSpec, error) {
 	body, err := c.client.Get().AbsPath(objectPath(ref)...).SetHeader("Accept", "application/json").Do(ctx).Raw()
 	if err != nil {
 		return nil, err
@@ -91,12 +92,17 @@ func (c *restClient) Selector(ctx context.Context, ref child.Ref) (*metav1.Label
 	var deployment struct {
 		Spec struct {
 			Selector *metav1.LabelSelector `json:"selector"`
+			Template struct {
+				metav1.ObjectMeta `json:"metadata"`
+			} `json:"template"`
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(body, &deployment); err != nil {
 		return nil, fmt.Errorf("decode %s: %w", ref, err)
 	}
-	return deployment.Spec.Selector, nil
+	selection := &appsv1.DeploymentSpec{Selector: deployment.Spec.Selector}
+	selection.Template.Labels = deployment.Spec.Template.Labels
+	return selection, nil
 }
 
 // acceptMetadataList is acceptMetadata for a list.

@@ -32,7 +32,11 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 	result.Instead = &instead
 	switch {
 	case !child.OwnedBy(object, application) && !child.IsOrphaned(application, result.Ref, object):
-		instead = instead.Foreign(application, w.withSelector(ctx, result.Ref, object))
+		foreign := metav1.Object(object)
+		if result.Ref.Kind == child.Deployment {
+			foreign = WithSelection(ctx, w.client, object)
+		}
+		instead = instead.Foreign(application, foreign)
 		return result
 	case object.GetDeletionTimestamp() != nil:
 		instead.Action, instead.Reason = plan.WaitDeletion, "it is being deleted"
@@ -48,18 +52,17 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 	return w.relabel(ctx, owner, result)
 }
 
-// withSelector adds to the metadata of a foreign Deployment what decides whether a user is advised to let the Application adopt it.
-// Without it, the advice may be wrong, and the adoption is refused later.
-func (w *Writer) withSelector(ctx context.Context, ref child.Ref, object *metav1.PartialObjectMetadata) metav1.Object {
-	if ref.Kind != child.Deployment || !plan.Adoptable(ref.Kind, object) {
-		return object
-	}
-	selector, err := w.client.Selector(ctx, ref)
+// WithSelection adds to the metadata of a Deployment that is not the Application's what decides whether a user is advised to let the
+// Application adopt it, and what becomes of its pods without it. If that cannot be read, nothing is known about it: the advice may be wrong,
+// and the adoption is refused later.
+func WithSelection(ctx context.Context, client Client, object *metav1.PartialObjectMetadata) metav1.Object {
+	ref := child.Ref{Kind: child.Deployment, Namespace: object.Namespace, Name: object.Name}
+	selection, err := client.Selection(ctx, ref)
 	if err != nil {
-		klog.FromContext(ctx).V(2).Info("The selector of a foreign Deployment was not read", "object", klog.KRef(ref.Namespace, ref.Name), "err", err)
+		klog.FromContext(ctx).V(2).Info("The selector of a foreign Deployment was not read", "object", klog.KObj(object), "err", err)
 		return object
 	}
-	return &appsv1.Deployment{ObjectMeta: object.ObjectMeta, Spec: appsv1.DeploymentSpec{Selector: selector}}
+	return &appsv1.Deployment{ObjectMeta: object.ObjectMeta, Spec: *selection}
 }
 
 // selected reports whether the informers select the object as a possible child of the Application.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -73,11 +74,11 @@ func (c instrumentedClient) Get(ctx context.Context, ref child.Ref) (*metav1.Par
 	return object, err
 }
 
-func (c instrumentedClient) Selector(ctx context.Context, ref child.Ref) (*metav1.LabelSelector, error) {
+func (c instrumentedClient) Selection(ctx context.Context, ref child.Ref) (*appsv1.DeploymentSpec, error) {
 	began := time.Now()
-	selector, err := c.client.Selector(ctx, ref)
+	selection, err := c.client.Selection(ctx, ref)
 	c.observe(ctx, "get", ref, began, nil, err)
-	return selector, err
+	return selection, err
 }
 
 // ListPods is not observed: requests are recorded by the child that they are about.

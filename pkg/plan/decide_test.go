@@ -322,7 +322,8 @@ func TestNotOwnedDeployment(t *testing.T) {
 		t.Errorf("%q, want %q", got, begin+end)
 	}
 	ours := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{"meta.helm.sh/release-name": "web"}}}
-	ours.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{v1.LabelApplication: "web"}}
+	ours.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	ours.Spec.Template.Labels = map[string]string{"app": "web", v1.LabelApplication: "web"}
 	const over = begin + "delete it with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name"
 	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, ours); got != over {
 		t.Errorf("%q, want %q", got, over)

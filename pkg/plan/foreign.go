@@ -111,13 +111,10 @@ func deletion(kind child.Kind, object metav1.Object) string {
 	}
 }
 
-// TakesPodsOver reports whether the Deployment of a new Application selects the pods of the live one that has its name: once that is gone,
-// it takes its ReplicaSets over, and scales them to zero. Of an object that has metadata alone, nothing is known.
+// TakesPodsOver reports whether the Deployment of a new Application selects the ReplicaSets of the live one that has its name: once that is
+// gone, it takes them over, and scales them to zero. ReplicaSets have the labels of the template, which may be more than the selector asks
+// for. Of an object that has metadata alone, nothing is known.
 func TakesPodsOver(live metav1.Object) bool {
 	deployment, ok := live.(*appsv1.Deployment)
-	if !ok || deployment.Name == "" {
-		return false
-	}
-	selects := deployment.Spec.Selector != nil && deployment.Spec.Selector.MatchLabels[v1.LabelApplication] == deployment.Name
-	return selects || deployment.Spec.Template.Labels[v1.LabelApplication] == deployment.Name
+	return ok && deployment.Name != "" && deployment.Spec.Template.Labels[v1.LabelApplication] == deployment.Name
 }

@@ -21,6 +21,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"fairlead.dev/fairlead/pkg/admission"
+	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/certs"
 	"fairlead.dev/fairlead/pkg/controller"
 	"fairlead.dev/fairlead/pkg/debug"
@@ -153,9 +154,11 @@ func (e *endpoints) listenWebhooks(ctx context.Context, config CompletedConfig, 
 		Revisions:    p.informers,
 		ReviewAccess: admission.ReviewAccessBy(p.clients.kube.AuthorizationV1().SubjectAccessReviews()),
 		Find:         admission.FindBy(p.clients.metadata),
-		Selector:     p.clients.children.Selector,
-		Unavailable:  p.informers.Unavailable,
-		Metrics:      counts,
+		WithSelection: func(ctx context.Context, deployment *metav1.PartialObjectMetadata) metav1.Object {
+			return apply.WithSelection(ctx, p.clients.children, deployment)
+		},
+		Unavailable: p.informers.Unavailable,
+		Metrics:     counts,
 	})
 	if err != nil {
 		return fmt.Errorf("create webhooks: %w", err)

@@ -76,8 +76,10 @@ func serve(t *testing.T) *fixture {
 		Revisions:    f.caches,
 		ReviewAccess: admission.ReviewAccessBy(f.kube.AuthorizationV1().SubjectAccessReviews()),
 		Find:         admission.FindBy(metadata.NewForConfigOrDie(cp.Config())),
-		Selector:     children.Selector,
-		Unavailable:  f.caches.Unavailable,
+		WithSelection: func(ctx context.Context, deployment *metav1.PartialObjectMetadata) metav1.Object {
+			return apply.WithSelection(ctx, children, deployment)
+		},
+		Unavailable: f.caches.Unavailable,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ package applytest
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,18 +51,19 @@ func (c *Client) Get(ctx context.Context, ref child.Ref) (*metav1.PartialObjectM
 	return c.serve(ctx, r, func() (child.Object, error) { return c.server.get(k, name(r)) })
 }
 
-// Selector returns spec.selector of a Deployment.
-func (c *Client) Selector(ctx context.Context, ref child.Ref) (selector *metav1.LabelSelector, err error) {
+// Selection returns the selector of a Deployment, and the labels of its template.
+func (c *Client) Selection(ctx context.Context, ref child.Ref) (selection *appsv1.DeploymentSpec, err error) {
 	k := c.server.kindOf(ref.Kind.GroupVersionResource())
 	r := request("get", ref)
 	_, err = c.serve(ctx, r, func() (child.Object, error) {
 		object, err := c.server.get(k, name(r))
 		if deployment, ok := object.(*appsv1.Deployment); ok && err == nil {
-			selector = deployment.Spec.Selector.DeepCopy()
+			selection = &appsv1.DeploymentSpec{Selector: deployment.Spec.Selector.DeepCopy()}
+			selection.Template.Labels = maps.Clone(deployment.Spec.Template.Labels)
 		}
 		return object, err
 	})
-	return selector, err
+	return selection, err
 }
 
 // ListPods lists the pods that carry the labels.
