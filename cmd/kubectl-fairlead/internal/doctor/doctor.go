@@ -105,7 +105,18 @@ func (in Installation) controller() Result {
 }
 
 func (in Installation) leader(now time.Time) Result {
-	if in.Lease == nil || in.Lease.Spec.HolderIdentity == nil || *in.Lease.Spec.HolderIdentity == "" || in.Lease.Spec.RenewTime == nil {
+	if in.isReleased() {
+		// A leader that ends releases it. An available replica may be about to take it, or run without --leader-elect.
+		message, health := "the last leader released the Lease fairlead-controller in namespace "+in.Namespace, tree.Degraded
+		if renewed := in.Lease.Spec.RenewTime; renewed != nil {
+			message += fmt.Sprintf(" %s ago", now.Sub(renewed.Time).Round(time.Second))
+		}
+		if in.Deployment != nil && in.Deployment.Status.AvailableReplicas > 0 {
+			health = tree.Unknown
+		}
+		return Result{Leader, health, message + ", and no replica holds it", "A controller without --leader-elect needs none. Otherwise no controller runs, and no Application is synced: start it, or look at its log."}
+	}
+	if in.Lease == nil || in.Lease.Spec.RenewTime == nil {
 		return Result{Leader, tree.Unknown, "no replica holds the Lease fairlead-controller in namespace " + in.Namespace, "A controller without --leader-elect needs none. Otherwise no Application is synced: look at the controller's log."}
 	}
 	age := now.Sub(in.Lease.Spec.RenewTime.Time).Round(time.Second)
@@ -118,6 +129,11 @@ func (in Installation) leader(now time.Time) Result {
 		return Result{Leader, tree.Degraded, message + ", which is longer than it lasts", "No replica works: look at the controller's log."}
 	}
 	return Result{Leader, tree.Healthy, message, ""}
+}
+
+// isReleased reports whether the Lease is there without a holder.
+func (in Installation) isReleased() bool {
+	return in.Lease != nil && (in.Lease.Spec.HolderIdentity == nil || *in.Lease.Spec.HolderIdentity == "")
 }
 
 func (in Installation) webhooks() Result {

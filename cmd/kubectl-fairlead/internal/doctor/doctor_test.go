@@ -80,7 +80,8 @@ func TestExamine(t *testing.T) {
 		"leader silent": {func(in *doctor.Installation) {
 			in.Lease.Spec.RenewTime = new(metav1.NewMicroTime(now.Add(-time.Minute)))
 		}, doctor.Leader, tree.Degraded},
-		"webhooks off": {func(in *doctor.Installation) { in.Endpoints = nil }, doctor.Webhooks, tree.Degraded},
+		"leader ended, and others may follow": {func(in *doctor.Installation) { in.Lease.Spec.HolderIdentity = nil }, doctor.Leader, tree.Unknown},
+		"webhooks off":                        {func(in *doctor.Installation) { in.Endpoints = nil }, doctor.Webhooks, tree.Degraded},
 		"webhooks hang": {func(in *doctor.Installation) {
 			in.Probe = apierrors.NewInternalError(errors.New("failed calling webhook \"validate.applications.apps.fairlead.dev\": connection refused"))
 		}, doctor.Webhooks, tree.Degraded},
@@ -227,6 +228,20 @@ func TestLeftOverWebhooks(t *testing.T) {
 	}
 	if got := find(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// TestReleasedLease: a controller that ended a moment ago has renewed its Lease a moment ago, too.
+func TestReleasedLease(t *testing.T) {
+	in := healthy(t)
+	in.Deployment, in.Lease.Spec.HolderIdentity = nil, new("") // It runs outside of the cluster.
+	want := doctor.Result{
+		Check: doctor.Leader, Health: tree.Degraded,
+		Message: "the last leader released the Lease fairlead-controller in namespace fairlead-system 2s ago, and no replica holds it",
+		Next:    "A controller without --leader-elect needs none. Otherwise no controller runs, and no Application is synced: start it, or look at its log.",
+	}
+	if results := doctor.Examine(in, now); !slices.Contains(results, want) {
+		t.Errorf("%+v, want %+v", results, want)
 	}
 }
 
