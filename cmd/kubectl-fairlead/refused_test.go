@@ -165,3 +165,23 @@ func TestDiffInNoNamespace(t *testing.T) {
 		t.Errorf("%+v, want %q", r, want)
 	}
 }
+
+// TestDiffCreatesNamespace: kubectl applies the objects of a file in their order, so that a Namespace before the Application is there in time.
+// Nothing runs in it yet, and the labels of the file choose the class.
+func TestDiffCreatesNamespace(t *testing.T) {
+	p := start(t)
+	const (
+		namespace   = "{apiVersion: v1, kind: Namespace, metadata: {name: nowhere, labels: {tier: gold}}}"
+		application = "{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web, namespace: nowhere}, spec: {image: 'example.com/web:1', replicas: 2}}"
+		want        = "nowhere/web: 2 pods are asked for.\n"
+		note        = "\nNamespace nowhere does not exist yet; the files create it. Until then, the API server cannot be asked whether it would accept the Application, " +
+			"so its policies, its quotas and the routes of other Applications were not checked: to have them checked, apply the Namespace first.\n"
+	)
+	diff := func(file string) result { return p.runIn([]byte(file), "--namespace=nowhere", "diff", "-f", "-") }
+	if r := diff(namespace + "\n---\n" + application); r.code != 1 || !strings.HasPrefix(r.stdout, want) || !strings.HasSuffix(r.stdout, note) {
+		t.Errorf("%+v, want %q and %q", r, want, note)
+	}
+	if r := diff(application + "\n---\n" + namespace); r.code != 2 || !strings.Contains(r.stderr, "(NamespaceNotFound)") || r.stdout != "" {
+		t.Errorf("with the Namespace behind: %+v", r)
+	}
+}

@@ -36,7 +36,7 @@ func (t *tool) diff() *cobra.Command {
 			field. Each Application in the files is compared with the one in the cluster, or with the one in other files (--from).
 			Where the cluster has the aggregated API and lets you, it computes that; otherwise the plugin does. Without --from and
 			flags about the platform, diff asks the API server by a dry run whether it would accept each Application, if you may
-			write it.
+			write it. It cannot ask that about an Application in a namespace that the files create, and says so.
 
 			The exit code is 0 without a difference, 1 with one, and 2 if that could not be found out, as for kubectl diff.`),
 		Example: examples(`
@@ -71,8 +71,10 @@ type compared struct {
 	missing string
 	// refused is why another Application's routes keep the spec from being carried out; "" if they do not.
 	refused string
-	// unknown is what only the controller can find out; "" if that is nothing.
+	// unknown is what only the controller can find out, or the API server once the namespace exists; "" if that is nothing.
 	unknown string
+	// newNamespace means that the files create the namespace, so that the API server cannot be asked.
+	newNamespace bool
 	// deleting: no spec has an effect any more.
 	deleting bool
 }
@@ -86,7 +88,7 @@ type shownDifference struct {
 	// new pods wait.
 	Refused *notCarriedOut `json:"refused,omitempty"`
 	Waits   string         `json:"waits,omitempty"`
-	// Unknown is what only the controller can find out.
+	// Unknown is what only the controller can find out, or the API server once the namespace exists.
 	Unknown string `json:"unknown,omitempty"`
 }
 
@@ -155,7 +157,11 @@ func (t *tool) printDifferences(ctx context.Context, from platform, before []str
 			t.screen().Line(application.String() + ": nothing changes. " + isDeleting)
 		} else {
 			difference.Print(t.screen(), application.String(), d, about.missing, about.refused)
-			if about.unknown != "" {
+			switch {
+			case about.newNamespace && about.unknown != "":
+				t.screen().Blank()
+				t.screen().Line(about.unknown)
+			case about.unknown != "":
 				t.screen().Hanging("    ", about.unknown)
 			}
 		}
@@ -228,6 +234,14 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 	switch {
 	case apierrors.IsNotFound(err):
 		live = nil
+		if about.newNamespace, err = createsNamespace(ctx, clients, of); err != nil {
+			return d, about, err
+		}
+		if about.newNamespace && from.asksCluster() {
+			about.unknown = fmt.Sprintf("Namespace %s does not exist yet; the files create it. Until then, the API server cannot be asked whether it would "+
+				"accept the Application, so its policies, its quotas and the routes of other Applications were not checked: to have them checked, "+
+				"apply the Namespace first.", application.Namespace)
+		}
 	case err != nil:
 		return d, about, err
 	case live.DeletionTimestamp != nil:
@@ -239,7 +253,7 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 		}
 		about.missing, about.refused = missingConfig(live, application), routeConflict(live, application)
 	}
-	if d, err = t.compareLive(ctx, clients, from, checker, live, application); err == nil && live != nil {
+	if d, err = t.compareLive(ctx, clients, from, checker, live, application, about.newNamespace); err == nil && live != nil {
 		about.unknown, err = t.followContents(ctx, clients, live, application, &d)
 		about.unknown = strings.TrimSpace(about.unknown)
 	}
@@ -251,11 +265,27 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 	return d, about, err
 }
 
+// createsNamespace reports whether the files create the namespace of an Application before it. A user without permission to read namespaces
+// creates none.
+func createsNamespace(ctx context.Context, clients *cluster.Clients, of filed) (bool, error) {
+	if !of.afterNamespace {
+		return false, nil
+	}
+	_, err := clients.Kube.CoreV1().Namespaces().Get(ctx, of.Namespace, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, nil
+	case apierrors.IsForbidden(err):
+		return false, nil
+	}
+	return false, err
+}
+
 // compareLive computes what an Application would change in the cluster. live is nil if there is none yet.
 func (t *tool) compareLive(
-	ctx context.Context, clients *cluster.Clients, from platform, checker *manifest.Checker, live, application *v1.Application,
+	ctx context.Context, clients *cluster.Clients, from platform, checker *manifest.Checker, live, application *v1.Application, newNamespace bool,
 ) (preview.Difference, error) {
-	asksCluster := len(from.classFiles) == 0 && !from.ownFacts
+	asksCluster := from.asksCluster() && !newNamespace
 	if asksCluster {
 		d, served, err := t.served(ctx, live, application)
 		if served && err == nil {

@@ -37,6 +37,9 @@ type platform struct {
 	ownFacts bool
 }
 
+// asksCluster reports whether the cluster says what the platform is like.
+func (p *platform) asksCluster() bool { return len(p.classFiles) == 0 && !p.ownFacts }
+
 func (p *platform) addFiles(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVarP(&p.files, "filename", "f", nil, "Files or directories with Applications; - is standard input.")
 	cmd.Flags().BoolVarP(&p.recursive, "recursive", "R", false, "Process the directories used in -f, --filename recursively.")
@@ -113,6 +116,8 @@ var errInvalid = errors.New("the file breaks a rule: correct it, and check it wi
 type filed struct {
 	*v1.Application
 	document *manifest.Document
+	// afterNamespace means that the files have its Namespace before it.
+	afterNamespace bool
 }
 
 func (f filed) String() string { return f.Namespace + "/" + f.Name }
@@ -146,7 +151,7 @@ func (p *platform) applications(ctx context.Context, t *tool, files []string) ([
 	for _, document := range found {
 		application, broken := checker.Application(ctx, document)
 		problems = append(problems, broken...)
-		applications = append(applications, filed{application, document})
+		applications = append(applications, filed{Application: application, document: document})
 	}
 	if len(problems) > 0 {
 		sortByPlace(problems, slices.Concat(documents, classes))
@@ -156,7 +161,8 @@ func (p *platform) applications(ctx context.Context, t *tool, files []string) ([
 		return nil, nil, errInvalid
 	}
 	places := map[string]string{}
-	for _, application := range applications {
+	checker.NewNamespaces = map[string]map[string]string{}
+	for i, application := range applications {
 		if err := t.setNamespace(application.Application); err != nil {
 			return nil, nil, err
 		}
@@ -165,6 +171,9 @@ func (p *platform) applications(ctx context.Context, t *tool, files []string) ([
 			return nil, nil, fmt.Errorf("%s is at %s and at %s: pass files that have each Application once", name, before, place)
 		}
 		places[name] = place
+		if labels, found := manifest.NamespaceBefore(documents, application.document, application.Namespace); found {
+			applications[i].afterNamespace, checker.NewNamespaces[application.Namespace] = true, labels
+		}
 	}
 	return applications, checker, nil
 }
@@ -217,10 +226,15 @@ func (p *platform) platformOf(ctx context.Context, t *tool, application *v1.Appl
 		return preview.Platform{}, err
 	}
 	live, err := clients.Kube.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
+	created, isCreated := checker.NewNamespaces[namespace]
 	switch {
 	case err == nil:
 		result.Rules.Namespace.Labels = live.Labels
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err) && isCreated:
+		result.Rules.Namespace.Labels = created
+	case apierrors.IsNotFound(err):
+		result.Rules.Namespace.Unreadable = "namespace " + namespace + " does not exist"
+	case apierrors.IsForbidden(err):
 		result.Rules.Namespace.Unreadable = "you may not read namespace " + namespace
 	default:
 		return preview.Platform{}, err

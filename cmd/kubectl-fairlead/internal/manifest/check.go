@@ -81,6 +81,8 @@ type Checker struct {
 	// say is not checked.
 	Classes   []*v1.ApplicationClass
 	Namespace class.Namespace
+	// NewNamespaces are the labels of those that the files create before their Applications, by name.
+	NewNamespaces map[string]map[string]string
 	// ClassesKnown means that there are no classes but these, even if there are none.
 	ClassesKnown bool
 	// Offline takes every class to select the namespace, because only a cluster knows its labels.

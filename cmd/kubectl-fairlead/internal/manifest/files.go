@@ -13,7 +13,7 @@ import (
 )
 
 // Read reads files, the YAML and JSON files of directories, and standard input for "-". It keeps the objects of Fairlead's
-// API; files may have others too. With recursive, it reads the directories in directories, too, as kubectl does with -R.
+// API, and Namespaces; files may have others too. With recursive, it reads the directories in directories, too, as kubectl does with -R.
 func Read(stdin io.Reader, recursive bool, paths ...string) ([]*Document, error) {
 	var documents []*Document
 	for _, path := range paths {

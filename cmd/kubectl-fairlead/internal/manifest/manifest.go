@@ -112,10 +112,10 @@ func (d *Document) objects() []*Document {
 		}
 		return items
 	}
-	if !d.isOurs() {
+	if !d.isOurs() && !d.isNamespace() {
 		return nil
 	}
-	if misread, as := misreadKey(d.node); misread != nil {
+	if misread, as := misreadKey(d.node); misread != nil && d.isOurs() {
 		d.node, d.syntax = misread, misreadError(misread, as)
 		return []*Document{d}
 	}
@@ -159,7 +159,7 @@ func (d *Document) isKnown() bool { return d.Kind == v1.ApplicationKind || d.Kin
 func Unknown(documents []*Document) []Problem {
 	var problems []Problem
 	for _, d := range documents {
-		if d.syntax == nil && !d.isKnown() {
+		if d.syntax == nil && !d.isKnown() && !d.isNamespace() {
 			err := field.NotSupported(field.NewPath("kind"), d.Kind, []string{v1.ApplicationKind, kindClass})
 			problems = append(problems, d.problems(Schema, field.ErrorList{err})...)
 		}
