@@ -44,6 +44,8 @@ func (t *tool) history() *cobra.Command {
 
 			IMAGE also has the images of sidecars and init containers that are not the same in all revisions.
 
+			STATE is what the controller reported last; a line below the table says so if it has not reported on the last edit yet.
+
 			AGE is the time since the first rollout of these pods: an undo gives an old revision a new number and leaves its age.`),
 		Example: examples(`
 			# The revisions of the Application web
@@ -54,7 +56,7 @@ func (t *tool) history() *cobra.Command {
 		ValidArgsFunction: t.completeNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return watch.redraw(cmd.Context(), t, func(ctx context.Context, to *screen.Screen) error {
-				revisions, missing, err := t.revisions(ctx, &chosen, args)
+				revisions, unreported, missing, err := t.revisions(ctx, &chosen, args)
 				if err != nil {
 					return err
 				}
@@ -73,6 +75,9 @@ func (t *tool) history() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if len(unreported) > 0 && out.format == "" && !noHeaders {
+					to.Line(notReported(unreported, chosen.many(args)))
+				}
 				return missing
 			})
 		},
@@ -84,28 +89,41 @@ func (t *tool) history() *cobra.Command {
 	return cmd
 }
 
-func (t *tool) revisions(ctx context.Context, chosen *selection, names []string) (revisions []revision, missing, err error) {
+// revisions returns those of the Applications, and which of these have a status that is about an earlier spec.
+func (t *tool) revisions(ctx context.Context, chosen *selection, names []string) (revisions []revision, unreported []string, missing, err error) {
 	clients, err := t.clients()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	applications, missing, err := chosen.readShown(ctx, t, clients, names)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, application := range applications {
 		loaded, err := clients.Load(ctx, application)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if loaded.Unreadable[child.ControllerRevision.Resource] != nil {
-			return nil, nil, errHistoryUnreadable
+			return nil, nil, nil, errHistoryUnreadable
+		}
+		if application.Status.ObservedGeneration < application.Generation {
+			unreported = append(unreported, application.Namespace+"/"+application.Name)
 		}
 		for _, r := range edit.History(loaded.Objects) {
 			revisions = append(revisions, revision{application.Namespace, application.Name, r})
 		}
 	}
-	return revisions, missing, nil
+	return revisions, unreported, missing, nil
+}
+
+// notReported says that the states are those of an earlier spec. The controller may have carried the edit out: it batches what it reports.
+func notReported(applications []string, many bool) string {
+	of := ""
+	if many {
+		of = " of " + strings.Join(applications, ", ")
+	}
+	return "The controller has not reported on the last edit" + of + " yet: the states are those of before."
 }
 
 // errHistoryUnreadable means that nothing is known about the revisions.

@@ -120,6 +120,7 @@ func TestPrint(t *testing.T) {
 				if err := printHistory(to.Writer(), revisions, many, false, now); err != nil {
 					t.Fatal(err)
 				}
+				to.Line(notReported([]string{"shop/web"}, many))
 			}
 		},
 		"lint": func(to *screen.Screen) {

@@ -121,6 +121,17 @@ func findRestarts(revisions []Revision) {
 	}
 	pair(byNumber, func(r, before *Revision) bool { return r.Number == before.Number+1 })
 	pair(made, func(_, _ *Revision) bool { return true })
+	// A pinned revision gets another number when a ConfigMap or Secret has other content. No spec was written with it.
+	written := slices.Clone(byNumber)
+	slices.Reverse(written)
+	seen := make([]*Revision, 0, len(written))
+	written = slices.DeleteFunc(written, func(r *Revision) bool {
+		again := slices.ContainsFunc(seen, func(before *Revision) bool { return r.restarted == before.restarted && r.samePods(before) })
+		seen = append(seen, r)
+		return again
+	})
+	slices.Reverse(written)
+	pair(written, func(_, _ *Revision) bool { return true })
 	slices.Reverse(made) // Two that were made in the same second may be in either order.
 	pair(made, func(r, before *Revision) bool { return r.Created.Equal(before.Created) })
 }

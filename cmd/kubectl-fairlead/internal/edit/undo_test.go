@@ -251,6 +251,8 @@ func TestHistoryOfRestarts(t *testing.T) {
 		{"a restart after an image", []string{"web:2", "web:1", restarted}, nil, map[int64]int64{3: 2}},
 		{"a restart after an undo", []string{"web:1", "web:2", restarted + "web:1"}, map[int]int64{0: 3, 2: 4}, map[int64]int64{4: 3}},
 		{"a restart after the undo of a restart", []string{"web:1", restarted, restarted}, map[int]int64{0: 3, 2: 4}, map[int64]int64{2: 3, 4: 3}},
+		{"a restart beside a pinned revision that got other content", []string{"web:1", "web:2", "web:1", restarted + "web:2"}, nil, map[int64]int64{4: 2}},
+		{"a restart with the image before the last", []string{"web:1", "web:2", restarted + "web:1"}, nil, map[int64]int64{}},
 		{"the undo of an image after a restart", []string{"web:1", restarted, "web:2"}, map[int]int64{0: 4}, map[int64]int64{2: 4}},
 	} {
 		objects := shop(v1.RevisionStatus{}, test.images...)
