@@ -96,6 +96,11 @@ func TestLintNamesTheLine(t *testing.T) {
 				"  metadata: {name: b}\n  spec:\n    image: a\n    nodeSelector: *d\n    replica: 1\n",
 			"-:18: spec.replica: Forbidden: unknown field: did you mean replicas",
 		},
+		"a misread key outside of the item that has its alias": {
+			"---\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  data: &d\n    on: b\n- apiVersion: apps.fairlead.dev/v1\n  kind: Application\n" +
+				"  metadata: {name: b}\n  spec:\n    image: a\n    nodeSelector: *d\n",
+			"-:12: the key on is read as \"true\": put it in quotes, \"on\" (syntax)",
+		},
 		"an infinite number": {
 			"  replicas: .inf\n",
 			"-:6: JSON has no such number as .inf: write another one; if it is text, put it in quotes (syntax)",

@@ -194,8 +194,18 @@ func duplicateKey(node *yamlv3.Node) *yamlv3.Node {
 }
 
 // misreadKey is the first key that Kubernetes does not read as it is written, such as on, which is true, and how it reads it. It is nil if
-// there is none. A ConfigMap would get a file of another name.
+// there is none. A ConfigMap would get a file of another name. What an alias stands for may be outside of the node.
 func misreadKey(node *yamlv3.Node) (key *yamlv3.Node, as string) {
+	return misreadKeyIn(node, map[*yamlv3.Node]bool{})
+}
+
+// misreadKeyIn looks at each node once: what an alias stands for may have the alias in it.
+func misreadKeyIn(node *yamlv3.Node, seen map[*yamlv3.Node]bool) (key *yamlv3.Node, as string) {
+	node = original(node)
+	if seen[node] {
+		return nil, ""
+	}
+	seen[node] = true
 	for i, below := range node.Content {
 		if node.Kind == yamlv3.MappingNode && i%2 == 0 && below.Kind == yamlv3.ScalarNode && below.Style == 0 {
 			var read map[string]any
@@ -205,7 +215,7 @@ func misreadKey(node *yamlv3.Node) (key *yamlv3.Node, as string) {
 				}
 			}
 		}
-		if found, as := misreadKey(below); found != nil {
+		if found, as := misreadKeyIn(below, seen); found != nil {
 			return found, as
 		}
 	}
