@@ -122,7 +122,7 @@ func TestWhyBeforeTheConsent(t *testing.T) {
 	r := p.run("why", "web")
 	for _, want := range []string{
 		"Application/web status.resources[Deployment/web]: It exists without the label apps.fairlead.dev/application=web, so the controller does not see it.\n",
-		"   → Consent to the adoption, which replaces no pod until you say so: kubectl fairlead -n " + p.namespace + " adopt web --existing\n",
+		"   → Consent to the adoption, which replaces no pod until you say so; the command names what needs your --accept: kubectl fairlead -n " + p.namespace + " adopt web --existing\n",
 	} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("no %q in\n%s", want, r.stdout)

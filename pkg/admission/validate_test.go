@@ -134,7 +134,7 @@ func TestValidate(t *testing.T) {
 		{
 			name: "a Deployment of others", cluster: cluster{exist: []string{"Deployment/web"}, config: selecting("app", "web")}, updated: application(nil),
 			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
-				`delete this Application and run kubectl fairlead adopt web --harden, which writes one that fits and replaces no pod until you say so; ` +
+				`delete this Application and run kubectl fairlead adopt web --harden, which writes one that fits, names what needs your --accept, and replaces no pod until you say so; ` +
 				`or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`},
 		},

@@ -137,7 +137,7 @@ func TestAdvisesAdoption(t *testing.T) {
 			resource.State = v1.ResourceConflict
 		}
 	}
-	want := "Let an Application adopt the Deployment, which replaces no pod until you say so. The short way: delete this Application, and let the plugin write one that fits the Deployment: kubectl fairlead adopt web --harden"
+	want := "Let an Application adopt the Deployment, which replaces no pod until you say so; the command names what needs your --accept. The short way: delete this Application, and let the plugin write one that fits the Deployment: kubectl fairlead adopt web --harden"
 	advised := func() bool {
 		return slices.ContainsFunc(why.Explain(loaded).Findings, func(finding why.Finding) bool { return len(finding.Next) > 0 && finding.Next[0] == want })
 	}
@@ -154,11 +154,11 @@ func TestAdvisesAdoption(t *testing.T) {
 		t.Errorf("not advised: %q", want)
 	}
 	loaded.Application.Spec.AdoptionPolicy, loaded.Application.Spec.Paused = v1.AdoptionConsented, new(true)
-	if want = "Consent to the adoption, which replaces no pod until you say so: kubectl fairlead adopt web --existing"; !advised() {
+	if want = "Consent to the adoption, which replaces no pod until you say so; the command names what needs your --accept: kubectl fairlead adopt web --existing"; !advised() {
 		t.Errorf("not advised: %q", want)
 	}
 	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonRefused})
-	if want = "Correct the spec of the Application as the message says; then kubectl fairlead adopt web --existing"; !advised() {
+	if want = "Correct the spec of the Application as the message says; then run this, which names what needs your --accept: kubectl fairlead adopt web --existing"; !advised() {
 		t.Errorf("not advised: %q", want)
 	}
 	for i := range loaded.Application.Status.Resources {
