@@ -126,7 +126,7 @@ func findRestarts(revisions []Revision) {
 	slices.Reverse(written)
 	seen := make([]*Revision, 0, len(written))
 	written = slices.DeleteFunc(written, func(r *Revision) bool {
-		again := slices.ContainsFunc(seen, func(before *Revision) bool { return r.restarted == before.restarted && r.samePods(before) })
+		again := slices.ContainsFunc(seen, func(before *Revision) bool { return r.restarted == before.restarted && r.SamePods(before) })
 		seen = append(seen, r)
 		return again
 	})
