@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/apierror"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/status"
@@ -78,6 +79,8 @@ func statusInput(observed observation, owned ownership, target target, results [
 	}
 	if len(results) > 0 {
 		in.Revision, in.RolledBack, in.RolledBackBecause = target.revision.Status, target.revision.Condition, target.revision.RolledBackBecause
+		in.Renumbered = child.Ref{Kind: child.ControllerRevision, Namespace: observed.Application.Namespace, Name: target.revision.Name}
+		in.RenumberedFrom = target.revision.RenumberedFrom
 		in.URLs = status.ServedURLs(observed.Snapshot, results, render.URLs(target.Application, target.facts))
 		in.Autoscaled = render.Autoscaled(observed.Application)
 		in.Missing, in.Unwatched = target.references.missingMessage(), target.references.unwatchedMessage()

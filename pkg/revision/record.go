@@ -22,6 +22,8 @@ type Record struct {
 	Data   []byte
 	// FormerNumbers are the numbers that it had before, as far as the status may still name them.
 	FormerNumbers []int64
+	// RenumberedFrom is the number that it has until it is written, if that is another one; else 0.
+	RenumberedFrom int64
 	// ServicePorts is what the Service says about the ports of the pods; see v1.AnnotationServicePorts.
 	ServicePorts string
 	// Kept are the names of the other revisions to keep. The rest is obsolete.
@@ -61,6 +63,9 @@ func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 		Kept:      c.kept(runs.name),
 		Status:    v1.RevisionStatus{Current: runs.number},
 		Condition: c.condition(runs),
+	}
+	if known := find(f.history, named(runs.name)); known != nil && known.number != runs.number {
+		record.RenumberedFrom = known.number
 	}
 	switch {
 	case f.healthy == nil:

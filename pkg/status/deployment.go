@@ -94,10 +94,7 @@ func changesPods(result plan.Result) bool {
 }
 
 // isApplied reports whether this sync left the Deployment as rendered. Under Observe it writes nothing.
-func (p pods) isApplied(in Input) bool {
-	deployment, found := in.result(p.ref)
-	return found && upToDate(deployment) && (deployment.Action == plan.Keep || !in.observing())
-}
+func (p pods) isApplied(in Input) bool { return in.isWritten(p.ref) }
 
 // summarizePods summarizes the pods. If a problem explains why they are not ready, it is the reason of Ready; the
 // progress of the rollout stays the reason of Reconciling or Stalled. A pause explains why a rollout waits, but not why fewer pods are

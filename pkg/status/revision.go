@@ -5,23 +5,30 @@ package status
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/text"
 )
 
 // revision returns the numbers of the revisions. While the Deployment could not be written, its pods are still those of
-// the last status.
+// the last status. While the ControllerRevision could not be written, it still has its former number: with the new one, the next sync would
+// not find it, and take it for one that was never healthy.
 func revision(in Input, p pods) *v1.RevisionStatus {
 	before := in.Snapshot.Application.Status.Revision
 	if !in.planned() {
 		return before.DeepCopy()
 	}
-	after := in.Revision
+	after := *in.Revision.DeepCopy()
+	if in.RenumberedFrom != 0 && !in.isWritten(in.Renumbered) {
+		after = withNumber(after, in.Revision.Current, in.RenumberedFrom)
+	}
 	if in.observing() || !p.isApplied(in) {
 		after.Current, after.RolledBackFrom = 0, 0
 		if before != nil {
@@ -32,6 +39,28 @@ func revision(in Input, p pods) *v1.RevisionStatus {
 		return nil
 	}
 	return &after
+}
+
+// isWritten reports whether the child is as rendered after the sync.
+func (in Input) isWritten(ref child.Ref) bool {
+	result, found := in.result(ref)
+	return found && upToDate(result) && (result.Action == plan.Keep || !in.observing())
+}
+
+// withNumber replaces the number of a revision by another one.
+func withNumber(numbers v1.RevisionStatus, from, to int64) v1.RevisionStatus {
+	replace := func(number int64) int64 {
+		if number == from {
+			return to
+		}
+		return number
+	}
+	numbers.Current, numbers.LastHealthy = replace(numbers.Current), replace(numbers.LastHealthy)
+	for i, number := range numbers.FormerHealthy {
+		numbers.FormerHealthy[i] = replace(number)
+	}
+	slices.SortFunc(numbers.FormerHealthy, func(a, b int64) int { return cmp.Compare(b, a) })
+	return numbers
 }
 
 // untilPodsChange is the end of the message of a rollback.

@@ -90,6 +90,39 @@ func TestRevisionOfStatus(t *testing.T) {
 	}
 }
 
+// TestRevisionKeepsItsNumber: a ControllerRevision that could not get its next number still has the former one.
+func TestRevisionKeepsItsNumber(t *testing.T) {
+	before := v1.RevisionStatus{Current: 2, LastHealthy: 1}
+	renumbered := v1.RevisionStatus{Current: 3, LastHealthy: 3}
+	ref := child.Ref{Kind: child.ControllerRevision, Namespace: "shop", Name: "web-1"}
+	for name, test := range map[string]struct {
+		change func(in *Input, revision *plan.Result)
+		want   v1.RevisionStatus
+	}{
+		"written": {func(*Input, *plan.Result) {}, renumbered},
+		"refused": {func(_ *Input, revision *plan.Result) { revision.Err = errors.New("no") }, v1.RevisionStatus{Current: 1, LastHealthy: 1}},
+		"both withheld": {func(in *Input, revision *plan.Result) {
+			in.Results[0].Action, revision.Action = plan.WaitDependency, plan.WaitDependency
+		}, v1.RevisionStatus{Current: 2, LastHealthy: 1}},
+		"observed": {func(in *Input, _ *plan.Result) {
+			in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+		}, v1.RevisionStatus{Current: 2, LastHealthy: 1}},
+		"healthy before the last one": {func(in *Input, revision *plan.Result) {
+			in.Revision.LastHealthy, in.Revision.FormerHealthy, revision.Err = 2, []int64{3}, errors.New("no")
+		}, v1.RevisionStatus{Current: 1, LastHealthy: 2, FormerHealthy: []int64{1}}},
+	} {
+		in := settled()
+		in.Revision, in.Renumbered, in.RenumberedFrom = renumbered, ref, 1
+		in.Snapshot.Application.Status.Revision = before.DeepCopy()
+		revision := plan.Result{Step: plan.Step{Ref: ref, Action: plan.Apply}}
+		test.change(&in, &revision)
+		in.Results = append(in.Results, revision)
+		if diff := cmp.Diff(&test.want, compute(in, noon).Revision); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // A rollback that could not be written is none yet, and one that was written before still is one.
 func TestRollbackIsWritten(t *testing.T) {
 	for name, change := range map[string]func(*Input){

@@ -43,6 +43,9 @@ type Input struct {
 	// them, or nil if it does not apply.
 	Revision   v1.RevisionStatus
 	RolledBack *metav1.Condition
+	// Renumbered is the ControllerRevision that gets another number, Revision.Current, in place of RenumberedFrom. That is 0 if none does.
+	Renumbered     child.Ref
+	RenumberedFrom int64
 	// RolledBackBecause begins with the reason for which the revision failed; "" without a rollback.
 	RolledBackBecause string
 	// Unowned has the errors of children without the owner that deletionPolicy asks for. The deletion of the
