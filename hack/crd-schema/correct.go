@@ -20,6 +20,16 @@ type correction struct {
 // The defaults are those of pkg/render.
 var corrections = []correction{
 	{regexp.MustCompile(`\.rollingUpdate\.maxUnavailable$`), "Defaults to 25%.", "Defaults to 0, or to 1 if maxSurge is 0."},
+	{
+		regexp.MustCompile(`\.rollingUpdate$`),
+		"Rolling update config params. Present only if DeploymentStrategyType = RollingUpdate.",
+		"How many pods a rollout replaces at once. Not with type Recreate.",
+	},
+	{
+		regexp.MustCompile(`\.securityContext\.allowPrivilegeEscalation$`),
+		"AllowPrivilegeEscalation is true always when the container is:",
+		"Defaults to false where that is possible. AllowPrivilegeEscalation is true always when the container is:",
+	},
 	{regexp.MustCompile(`^spec\.securityContext\.readOnlyRootFilesystem$`), "Default is false.", "Defaults to true."},
 	{
 		regexp.MustCompile(`\.securityContext\.capabilities$`),

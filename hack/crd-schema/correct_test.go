@@ -80,15 +80,18 @@ func TestMatchLabelKeys(t *testing.T) {
 func TestDefaultsOfSecurity(t *testing.T) {
 	const applications = "apps.fairlead.dev_applications.yaml"
 	for path, want := range map[string]string{
-		"spec securityContext readOnlyRootFilesystem":                  "Defaults to true.",
-		"spec sidecars [items] securityContext readOnlyRootFilesystem": "Default is false.",
-		"spec securityContext capabilities":                            "If drop is unset or empty, all capabilities are dropped.",
-		"spec initContainers [items] securityContext capabilities":     "If drop is unset or empty, all capabilities are dropped.",
-		"spec podSecurityContext runAsNonRoot":                         "Defaults to true. If false, no such validation will be performed.",
-		"spec securityContext runAsNonRoot":                            "If unset, the value of podSecurityContext applies, which is true by default.",
-		"spec sidecars [items] securityContext runAsNonRoot":           "If unset, the value of podSecurityContext applies, which is true by default.",
-		"spec lifecycle stopSignal":                                    "An Application cannot set it",
-		"spec sidecars [items] lifecycle stopSignal":                   "An Application cannot set it",
+		"spec securityContext readOnlyRootFilesystem":                          "Defaults to true.",
+		"spec sidecars [items] securityContext readOnlyRootFilesystem":         "Default is false.",
+		"spec securityContext capabilities":                                    "If drop is unset or empty, all capabilities are dropped.",
+		"spec initContainers [items] securityContext capabilities":             "If drop is unset or empty, all capabilities are dropped.",
+		"spec podSecurityContext runAsNonRoot":                                 "Defaults to true. If false, no such validation will be performed.",
+		"spec securityContext runAsNonRoot":                                    "If unset, the value of podSecurityContext applies, which is true by default.",
+		"spec sidecars [items] securityContext runAsNonRoot":                   "If unset, the value of podSecurityContext applies, which is true by default.",
+		"spec securityContext allowPrivilegeEscalation":                        "Defaults to false where that is possible.",
+		"spec initContainers [items] securityContext allowPrivilegeEscalation": "Defaults to false where that is possible.",
+		"spec strategy rollingUpdate":                                          "How many pods a rollout replaces at once. Not with type Recreate.",
+		"spec lifecycle stopSignal":                                            "An Application cannot set it",
+		"spec sidecars [items] lifecycle stopSignal":                           "An Application cannot set it",
 	} {
 		if description, _ := described(t, applications, path)["description"].(string); !strings.Contains(description, want) {
 			t.Errorf("%s: want %q in %q", path, want, description)

@@ -809,7 +809,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 				Properties: map[string]spec.Schema{
 					"resources": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Compute resources of the application container. Merged by the name of the resource: requests and limits each. Claims are not possible.",
+							Description: "Compute resources of the application container. Merged by the name of the resource: requests and limits each. A request above the Application's limit is not taken, nor a limit below its request. Claims are not possible.",
 							Ref:         ref(corev1.ResourceRequirements{}.OpenAPIModelName()),
 						},
 					},
@@ -1914,7 +1914,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready. Atomic, because the order matters.",
+							Description: "Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready. While a rollout is paused, pods of older revisions on lost nodes count too. Atomic, because the order matters.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

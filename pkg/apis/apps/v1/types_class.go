@@ -102,7 +102,8 @@ type ApplicationClassSpec struct {
 // hostnames than an HTTPRoute can have, a redirect under the name of another route.
 type ApplicationDefaults struct {
 	// Compute resources of the application container. Merged by the name of the resource: requests
-	// and limits each. Claims are not possible.
+	// and limits each. A request above the Application's limit is not taken, nor a limit below its request. Claims are
+	// not possible.
 	// +kubebuilder:validation:XValidation:rule="!has(self.claims)",message="resources.claims are not possible: an Application has no pod resource claims to refer to"
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`

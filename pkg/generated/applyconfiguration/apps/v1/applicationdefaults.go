@@ -20,7 +20,8 @@ import (
 // hostnames than an HTTPRoute can have, a redirect under the name of another route.
 type ApplicationDefaultsApplyConfiguration struct {
 	// Compute resources of the application container. Merged by the name of the resource: requests
-	// and limits each. Claims are not possible.
+	// and limits each. A request above the Application's limit is not taken, nor a limit below its request. Claims are
+	// not possible.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// How pods are replaced. Merged: an Application without a type takes the type; with RollingUpdate it takes the
 	// fields of rollingUpdate that it omits. What its own fields exclude is not taken: the type Recreate beside its
