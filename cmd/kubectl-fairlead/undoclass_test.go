@@ -67,6 +67,10 @@ func TestUndoOfClassChange(t *testing.T) {
 	if r := p.want(2, []string{"undo", "web"}); !strings.Contains(r.stderr, "there is no former revision to go back to") {
 		t.Errorf("undo of nothing says %q", r.stderr)
 	}
+	slow := []byte(`{"spec":{"defaults":{"progressDeadlineSeconds":600}}}`) // So that no rollback comes first.
+	if _, err := classes.Patch(t.Context(), created.Name, types.MergePatchType, slow, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	annotate(`"crash-loop"`)
 	p.eventually("the rollout to fail", func() bool { return strings.Contains(p.run("why", "web").stdout, "undo web --to-revision=") })
 	p.want(0, []string{"undo", "web"}, strings.Replace(pinned, "revision 1", "revision 3", 1)+p.namespace+unpin+"\n")

@@ -62,7 +62,7 @@ type Pods struct {
 	Live int32 `json:"live"`
 	// LiveUnknown means that nobody read the Deployment, so Live is 0. Compare leaves it false, since a snapshot does not say so.
 	LiveUnknown bool `json:"liveUnknown,omitempty"`
-	// Unlisted means that the user may not list Deployments: the rest says what becomes of those that the stored spec asks for.
+	// Unlisted means that the user may not list Deployments: the rest is about the pods that the stored spec asks for.
 	Unlisted bool   `json:"-"`
 	Before   *int32 `json:"before,omitempty"`
 	After    *int32 `json:"after,omitempty"`

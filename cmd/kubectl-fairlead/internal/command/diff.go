@@ -317,8 +317,8 @@ func (t *tool) compareLive(
 // liveDifference is the difference beside what runs.
 func (t *tool) liveDifference(old, application *v1.Application, loaded *cluster.Loaded, platform preview.Platform) (preview.Difference, error) {
 	after, d, err := t.difference(old, application, loaded.Snapshot(), platform)
-	d.Pods.Unlisted = loaded.Unreadable[child.Deployment.Resource] != nil
-	d.Pods.LiveUnknown = d.Pods.Unlisted
+	d.Pods.LiveUnknown = loaded.Unreadable[child.Deployment.Resource] != nil
+	d.Pods.Unlisted = d.Pods.LiveUnknown && old != nil
 	switch {
 	case err != nil:
 	case d.Pods.Replaced:

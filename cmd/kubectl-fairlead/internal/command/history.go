@@ -107,10 +107,11 @@ func (t *tool) revisions(ctx context.Context, chosen *selection, names []string)
 		if loaded.Unreadable[child.ControllerRevision.Resource] != nil {
 			return nil, nil, nil, errHistoryUnreadable
 		}
-		if application.Status.ObservedGeneration < application.Generation {
+		history := edit.History(loaded.Objects)
+		if observed := application.Status.ObservedGeneration; len(history) > 0 && observed > 0 && observed < application.Generation && application.DeletionTimestamp == nil {
 			unreported = append(unreported, application.Namespace+"/"+application.Name)
 		}
-		for _, r := range edit.History(loaded.Objects) {
+		for _, r := range history {
 			revisions = append(revisions, revision{application.Namespace, application.Name, r})
 		}
 	}
@@ -123,7 +124,7 @@ func notReported(applications []string, many bool) string {
 	if many {
 		of = " of " + strings.Join(applications, ", ")
 	}
-	return "The controller has not reported on the last edit" + of + " yet: the states are those of before."
+	return "The controller has not reported on the last edit" + of + " yet: the states are from before it."
 }
 
 // errHistoryUnreadable means that nothing is known about the revisions.

@@ -5,10 +5,11 @@ package command
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
@@ -26,8 +27,9 @@ func (t *tool) undo() *cobra.Command {
 		Long: long(`
 			Write what a former revision said about the pods into the spec, with what their class gave them then: image, command,
 			variables and the like. The number of pods, routes and policies stay. A revision that spec.rollback.toRevision names
-			is named no more. The content of ConfigMaps and Secrets is not kept, so it does not come back. If all that differs comes from
-			the class, no spec says otherwise: then the revision is named in spec.rollback.toRevision, and stays until you remove that.
+			is named no more. The content of ConfigMaps and Secrets is not kept, so it does not come back. If the class decides
+			what differs, no change of the spec leads back: undo then names the revision in spec.rollback.toRevision, which stays until
+			you remove it.
 
 			Without --to-revision it is the last healthy revision. If that one runs, as the spec says, it is the one before;
 			revisions that never were healthy are left out, and so are restarts of what runs. If none has been healthy, it is what runs, if
@@ -60,7 +62,7 @@ func (t *tool) undo() *cobra.Command {
 				}
 				revisions := edit.History(loaded.Objects)
 				target, err := edit.Target(revisions, e.asksFor(ctx, application, loaded), to)
-				return e.undoOrPin(ctx, target, loaded, edit.Undo(target, loaded.Children, edit.GoesFurther(revisions, target, to))), err
+				return e.undoOrPin(ctx, target, edit.Undo(target, loaded.Children, edit.GoesFurther(revisions, target, to))), err
 			})
 		},
 	}
@@ -87,28 +89,48 @@ func (e *editing) asksFor(ctx context.Context, application *v1.Application, load
 	}
 }
 
-// undoOrPin is the undo, unless no spec leads to the revision, since the class decides all that differs from it. Then it names the revision.
-func (e *editing) undoOrPin(ctx context.Context, target edit.Revision, loaded *cluster.Loaded, undo edit.Edit) edit.Edit {
+// undoOrPin is the undo. If no spec leads to the revision, since the class decides what differs from it, it names the revision instead.
+func (e *editing) undoOrPin(ctx context.Context, target edit.Revision, undo edit.Edit) edit.Edit {
 	return func(application *v1.Application) (string, error) {
 		before := application.DeepCopy()
 		what, err := undo(application)
-		if err != nil || !e.classDiffers(ctx, target, loaded, before, application) {
+		if err != nil {
+			return "", err
+		}
+		merge, err := e.mergeClass(ctx, application)
+		if err != nil || merge == nil {
 			return what, err
 		}
-		before.DeepCopyInto(application)
-		return edit.Pin(target)(application)
+		becomes := merge(application)
+		switch {
+		case target.Describes(becomes):
+			return what, nil
+		case edit.SamePods(merge(before), becomes), before.IsRolledBack():
+			before.DeepCopyInto(application)
+			return edit.Pin(target)(application)
+		default:
+			return what + fmt.Sprintf("; the class makes the pods differ from revision %d, unless you name it in spec.rollback.toRevision", target.Number), nil
+		}
 	}
 }
 
-// classDiffers reports whether the undo changes nothing that the class leaves to the spec, and the pods are not those of the revision.
-// Without permission to read the class, it goes by what runs.
-func (e *editing) classDiffers(ctx context.Context, target edit.Revision, loaded *cluster.Loaded, before, after *v1.Application) bool {
-	platform, err := e.platform(ctx, after)
-	if err != nil {
-		runs := after.Status.Revision
-		return after.Status.Class != nil && runs != nil && (runs.Current != target.Number || after.IsRolledBack()) &&
-			equality.Semantic.DeepEqual(before.Spec, after.Spec)
+// mergeClass returns what merges the defaults of the class into the spec; nil if there is no class. Without permission to find the class out,
+// it is what status says of it.
+func (e *editing) mergeClass(ctx context.Context, application *v1.Application) (func(*v1.Application) *v1.Application, error) {
+	platform, err := e.platform(ctx, application)
+	denied := (*classesForbiddenError)(nil)
+	if err != nil && !errors.As(err, &denied) {
+		return nil, err
 	}
-	was, becomes := class.Resolve(before, platform.Rules), class.Resolve(after, platform.Rules)
-	return becomes.Applied != nil && edit.SamePods(was.Application, becomes.Application) && !target.Describes(becomes.Application)
+	if err == nil && class.Resolve(application, platform.Rules).Applied != nil {
+		return func(a *v1.Application) *v1.Application { return class.Resolve(a, platform.Rules).Application }, nil
+	}
+	applied := application.Status.Class
+	if applied == nil || applied.Defaults == nil {
+		return nil, nil
+	}
+	return func(a *v1.Application) *v1.Application {
+		merged, _ := class.Merge(a, applied.Defaults)
+		return merged
+	}, nil
 }

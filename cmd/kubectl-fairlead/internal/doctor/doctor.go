@@ -108,13 +108,15 @@ func (in Installation) leader(now time.Time) Result {
 	if in.isReleased() {
 		// A leader that ends releases it. An available replica may be about to take it, or run without --leader-elect.
 		message, health := "the last leader released the Lease fairlead-controller in namespace "+in.Namespace, tree.Degraded
+		next := "A controller without --leader-elect needs none. Otherwise no controller runs, and no Application is synced: start it, or look at its log."
 		if renewed := in.Lease.Spec.RenewTime; renewed != nil {
 			message += fmt.Sprintf(" %s ago", now.Sub(renewed.Time).Round(time.Second))
 		}
-		if in.Deployment != nil && in.Deployment.Status.AvailableReplicas > 0 {
+		if in.Unreadable[Controller] != nil || in.Deployment != nil && in.Deployment.Status.AvailableReplicas > 0 {
 			health = tree.Unknown
+			next = "A controller without --leader-elect needs none. Otherwise a replica takes it within seconds; if none does, look at the controller's log."
 		}
-		return Result{Leader, health, message + ", and no replica holds it", "A controller without --leader-elect needs none. Otherwise no controller runs, and no Application is synced: start it, or look at its log."}
+		return Result{Leader, health, message + ", and no replica holds it", next}
 	}
 	if in.Lease == nil || in.Lease.Spec.RenewTime == nil {
 		return Result{Leader, tree.Unknown, "no replica holds the Lease fairlead-controller in namespace " + in.Namespace, "A controller without --leader-elect needs none. Otherwise no Application is synced: look at the controller's log."}

@@ -126,8 +126,11 @@ func Scale(replicas, current int32) Edit {
 			if fixed := render.FixedReplicas(application); fixed != nil {
 				return "", fmt.Errorf("spec.autoscaling sets the number of pods to %d: change its minReplicas and maxReplicas instead", *fixed)
 			}
+			if isStoppedByHand(application) && replicas == 0 {
+				return "", errors.New("the Deployment was scaled to 0 already, where its autoscaler does nothing")
+			}
 			if isStoppedByHand(application) {
-				return "", fmt.Errorf("the Deployment was scaled to 0, where an autoscaler does nothing: start it again with kubectl scale deployment %s --replicas=%d", application.Name, max(1, min(replicas, autoscaling.MaxReplicas)))
+				return "", fmt.Errorf("the Deployment was scaled to 0, where its autoscaler does nothing: start it again with kubectl scale deployment %s --replicas=%d", application.Name, max(1, min(replicas, autoscaling.MaxReplicas)))
 			}
 			return "", fmt.Errorf("an autoscaler decides the number of pods, up to %d: change spec.autoscaling.minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
 		}

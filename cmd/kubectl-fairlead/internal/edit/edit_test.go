@@ -89,7 +89,7 @@ func TestEdits(t *testing.T) {
 				meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonPodsUnavailable})
 			},
 			edit: edit.Scale(50, -1),
-			fail: "the Deployment was scaled to 0, where an autoscaler does nothing: start it again with kubectl scale deployment web --replicas=9",
+			fail: "the Deployment was scaled to 0, where its autoscaler does nothing: start it again with kubectl scale deployment web --replicas=9",
 		},
 		"scale autoscaled": {given: scaled, edit: edit.Scale(5, -1), fail: "an autoscaler decides the number of pods, up to 9: change spec.autoscaling.minReplicas and maxReplicas instead"},
 		"image":            {edit: edit.SetImages(edit.Image{Image: "web:2"}), what: "image of container web: web:1 → web:2", patch: `{` + precondition + `,"spec":{"image":"web:2"}}`},

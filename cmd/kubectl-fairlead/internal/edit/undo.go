@@ -129,8 +129,10 @@ func Undo(target Revision, children []child.Object, further bool) Edit {
 	}
 }
 
-// SamePods reports whether two Applications, with the defaults of their classes, ask for the same pods.
-func SamePods(a, b *v1.Application) bool { return revision.SamePods(&a.Spec, &b.Spec) }
+// SamePods reports whether two Applications, with the defaults of their classes, ask for the same pods, but for the time of a restart.
+func SamePods(a, b *v1.Application) bool {
+	return revision.SamePods(WithoutRestart(&a.Spec), WithoutRestart(&b.Spec))
+}
 
 // Describes reports whether the Application, with the defaults of its class, asks for the pods of the revision.
 func (r *Revision) Describes(application *v1.Application) bool {
@@ -145,8 +147,8 @@ func Pin(target Revision) Edit {
 			application.Spec.Rollback = &v1.Rollback{}
 		}
 		application.Spec.Rollback.ToRevision = &target.Number
-		return fmt.Sprintf("revision %d (%s) in spec.rollback.toRevision, because the class decides what differs from it; to follow the class again: %s",
-			target.Number, target.Image, Unpin(application.Name)) + target.caution(), nil
+		return fmt.Sprintf("revision %d (%s) in spec.rollback.toRevision, because the class decides what differs from it%s; to follow the class again: %s",
+			target.Number, target.Image, target.caution(), Unpin(application.Name)), nil
 	}
 }
 
@@ -163,15 +165,17 @@ func differInRestart(a, b *v1.ApplicationSpec) bool {
 		}
 		return spec.PodMetadata.Annotations[v1.AnnotationRestartedAt]
 	}
-	without := func(spec *v1.ApplicationSpec) *v1.ApplicationSpec {
-		spec = spec.DeepCopy()
-		if spec.PodMetadata == nil {
-			spec.PodMetadata = &v1.PodMetadata{}
-		}
-		delete(spec.PodMetadata.Annotations, v1.AnnotationRestartedAt)
-		return spec
+	return time(a) != time(b) && equality.Semantic.DeepEqual(WithoutRestart(a), WithoutRestart(b))
+}
+
+// WithoutRestart is the spec without the time of a restart.
+func WithoutRestart(spec *v1.ApplicationSpec) *v1.ApplicationSpec {
+	spec = spec.DeepCopy()
+	if spec.PodMetadata == nil {
+		spec.PodMetadata = &v1.PodMetadata{}
 	}
-	return time(a) != time(b) && equality.Semantic.DeepEqual(without(a), without(b))
+	delete(spec.PodMetadata.Annotations, v1.AnnotationRestartedAt)
+	return spec
 }
 
 // caution is what to know before going back to a revision; "" if it was healthy.

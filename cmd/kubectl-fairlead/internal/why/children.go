@@ -162,7 +162,7 @@ func (f facts) adoption() []string {
 	const writes = "delete this Application, and let the plugin write one that fits the Deployment: "
 	switch adopted := f.condition(v1.ConditionAdopted); {
 	case consented && adopted != nil && adopted.Reason == v1.ReasonRefused:
-		return []string{"Correct the spec of the Application as the message says; then run this, which names what needs your --accept: " + adopt + " --existing", "Or " + writes + adopt + " --harden"}
+		return []string{"Correct the spec of the Application as the message says; then run the command, which names what needs your --accept: " + adopt + " --existing", "Or " + writes + adopt + " --harden"}
 	case consented && f.app.Spec.Paused != nil && *f.app.Spec.Paused:
 		return []string{"Consent to the adoption, which replaces no pod until you say so; the command names what needs your --accept: " + adopt + " --existing"}
 	default:

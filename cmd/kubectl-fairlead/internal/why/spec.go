@@ -285,8 +285,16 @@ func pinned(f facts) []Finding {
 		Reason:   "Pinned",
 		What:     what,
 		Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.rollback.toRevision", Message: strconv.FormatInt(number, 10)}},
-		Next:     []string{"Once the spec is right, remove the field, so that the pods of the spec run: " + edit.Unpin(f.app.Name)},
+		Next:     []string{f.onceRight() + ", remove the field, so that the pods of the spec run: " + edit.Unpin(f.app.Name)},
 	}}
+}
+
+// onceRight is what ends the reason for a pin: undo also pins a revision if the class changed the pods.
+func (f facts) onceRight() string {
+	if f.app.Status.Class != nil {
+		return "Once the spec and its class are right"
+	}
+	return "Once the spec is right"
 }
 
 // notRolledBack explains why no earlier revision runs, although the spec asks for it.

@@ -30,12 +30,12 @@ func statusRefused(f facts) []Finding {
 		next = "Ask the owner of the policy or webhook that the message names to let the controller write applications/status of the group " + v1.SchemeGroupVersion.Group + "."
 	case reason == v1.ReasonPermissionDenied:
 		next = "Ask the platform team to give the controller the permission that the message names."
-	case strings.Contains(answer, " is invalid: status"):
+	case strings.Contains(answer, " is invalid: status"), strings.Contains(answer, " is invalid: [status"):
 		next = "Ask the platform team to solve what the message names. The CRDs may be of another version than the controller."
 	}
 	return []Finding{{
 		Reason:   v1.EventStatusRefused,
-		What:     "The API server refused a status of the Application, and none was written since: what the status shows may be old. The children do not depend on it.",
+		What:     "The API server refused a status of the Application, and none was written since: what the status shows may be out of date. The children do not depend on it.",
 		Evidence: []Evidence{eventEvidence(event)},
 		Next:     []string{next, "The controller tries again until it succeeds."},
 	}}

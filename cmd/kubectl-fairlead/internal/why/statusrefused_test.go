@@ -20,8 +20,8 @@ func TestStatusRefused(t *testing.T) {
 	const (
 		said     = "The API server refuses the status of the Application, which shows an earlier state: "
 		policy   = "ValidatingAdmissionPolicy 'freeze' with binding 'freeze' denied request: no status today."
-		headline = " shows a status that may be old: the API server refused a newer one.\n"
-		what     = "The API server refused a status of the Application, and none was written since: what the status shows may be old."
+		headline = " shows a status that may be out of date: the API server refused a newer one.\n"
+		what     = "The API server refused a status of the Application, and none was written since: what the status shows may be out of date."
 		evidence = "   - Application/web Event StatusRefused, 59s ago: " + said + policy + "\n"
 		next     = "   → Ask the owner of the policy or webhook that the message names to let the controller write applications/status of the group apps.fairlead.dev.\n" +
 			"   → The controller tries again until it succeeds.\n"

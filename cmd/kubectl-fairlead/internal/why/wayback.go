@@ -74,10 +74,7 @@ func (f facts) differsForPolicy(message string) bool {
 	case strings.Contains(message, " usage per ") || strings.Contains(message, "max limit to request ratio per "):
 		return f.differsIn(ofLimitRange)
 	}
-	revisions := edit.History(f.Objects)
-	present := slices.IndexFunc(revisions, func(r edit.Revision) bool { return r.Current })
-	healthy := slices.IndexFunc(revisions, func(r edit.Revision) bool { return r.LastHealthy })
-	return present >= 0 && healthy >= 0 && !revisions[present].SamePods(&revisions[healthy])
+	return f.differsIn(edit.WithoutRestart)
 }
 
 // differsIn reports whether the present revision and the last healthy one differ in a part of the spec. It is not known, and so false, if
@@ -104,12 +101,16 @@ func (f facts) differsIn(part func(*v1.ApplicationSpec) *v1.ApplicationSpec) boo
 func ofPodSecurity(spec *v1.ApplicationSpec) *v1.ApplicationSpec {
 	containers := func(list []corev1.Container) (asked []corev1.Container) {
 		for i := range list {
-			asked = append(asked, corev1.Container{Name: list[i].Name, SecurityContext: list[i].SecurityContext, Ports: list[i].Ports})
+			asked = append(asked, corev1.Container{
+				Name: list[i].Name, SecurityContext: list[i].SecurityContext, Ports: list[i].Ports, Lifecycle: list[i].Lifecycle,
+				LivenessProbe: list[i].LivenessProbe, ReadinessProbe: list[i].ReadinessProbe, StartupProbe: list[i].StartupProbe,
+			})
 		}
 		return asked
 	}
 	return &v1.ApplicationSpec{
-		PodSecurityContext: spec.PodSecurityContext, SecurityContext: spec.SecurityContext, Mounts: spec.Mounts,
+		PodSecurityContext: spec.PodSecurityContext, SecurityContext: spec.SecurityContext, Mounts: spec.Mounts, Lifecycle: spec.Lifecycle,
+		LivenessProbe: spec.LivenessProbe, ReadinessProbe: spec.ReadinessProbe, StartupProbe: spec.StartupProbe,
 		InitContainers: containers(spec.InitContainers), Sidecars: containers(spec.Sidecars),
 	}
 }

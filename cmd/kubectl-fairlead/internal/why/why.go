@@ -125,7 +125,7 @@ func headline(f facts, answer Answer) string {
 	case f.app.DeletionTimestamp != nil:
 		return name + " is being deleted."
 	case f.statusRefusal() != nil && !f.isSuspended():
-		return name + " shows a status that may be old: the API server refused a newer one."
+		return name + " shows a status that may be out of date: the API server refused a newer one."
 	case !answer.Ready && LosesDeployment(f.Loaded):
 		return name + " has no Deployment, although its status says that it is ready."
 	case answer.Ready && len(answer.Findings) == 0:

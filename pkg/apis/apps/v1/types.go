@@ -253,7 +253,7 @@ type ApplicationSpec struct {
 	Paused *bool `json:"paused,omitempty"`
 
 	// How to go back to an earlier revision of the pods: by itself when a rollout fails, or because you name the
-	// revision. Defaults to the policy Never.
+	// revision. Defaults to the policy of the class, or else to Never.
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`
 
