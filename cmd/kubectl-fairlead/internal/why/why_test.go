@@ -158,7 +158,7 @@ func TestAdvisesAdoption(t *testing.T) {
 		t.Errorf("not advised: %q", want)
 	}
 	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonRefused})
-	if want = "Correct the spec of the Application as the message says; then run this, which names what needs your --accept: kubectl fairlead adopt web --existing"; !advised() {
+	if want = "Correct the spec of the Application as the message says; then run the command, which names what needs your --accept: kubectl fairlead adopt web --existing"; !advised() {
 		t.Errorf("not advised: %q", want)
 	}
 	for i := range loaded.Application.Status.Resources {
