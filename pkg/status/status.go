@@ -188,7 +188,8 @@ func urls(in Input) []string {
 
 // image returns the running image: the live Deployment's, since the spec may be invalid or only observed. It appears when a
 // rollout is complete, and changes then, or when no pod of an earlier one is left. Without a Deployment, none runs. An adoption writes the
-// spec into the Deployment at once, so what its pods run is known only from before.
+// spec into the Deployment at once, so what its pods run is known only from before. So does an Application that takes back what an earlier
+// one left behind.
 func image(in Input, p pods) string {
 	if p.Deployment == nil {
 		return ""
@@ -198,7 +199,8 @@ func image(in Input, p pods) string {
 	if p.adopted {
 		return cmp.Or(adoptedImage(in, p.Deployment), last)
 	}
-	if p.Complete || outlived {
+	takenBack := last == "" && in.Health.Healthy()
+	if p.Complete || outlived || takenBack {
 		for _, container := range p.Deployment.Spec.Template.Spec.Containers {
 			if container.Name == in.Snapshot.Application.Name {
 				return text.Truncate(container.Image, maxImage)

@@ -111,3 +111,35 @@ func TestImage(t *testing.T) {
 		})
 	}
 }
+
+// TestImageOfTakenBackPods: the first sync that finds the Deployment of an earlier Application writes the spec into it. Its pods run what
+// they ran, and while rollouts are paused nothing else shows that.
+func TestImageOfTakenBackPods(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*appsv1.Deployment)
+		want   string
+	}{
+		"rolled out":     {func(*appsv1.Deployment) {}, "web:1"},
+		"in a rollout":   {rollingOut, ""},
+		"scaled to zero": {func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)); counts(d, 0, 0, 0) }, ""},
+	} {
+		in := with(func(in *Input, d *appsv1.Deployment) {
+			d.Spec.Template.Spec.Containers[0].Image = "web:1"
+			test.change(d)
+			in.Snapshot.Application.Spec.Paused = new(true)
+			in.Results[0].Action, in.Results[0].Generation = plan.Apply, d.Generation+1
+		})
+		in.Snapshot.Application.Status = compute(in, noon)
+		if got := in.Snapshot.Application.Status.Image; got != test.want {
+			t.Errorf("%s: just taken back, the image is %q, want %q", name, got, test.want)
+		}
+		written := newDeployment()
+		written.Spec.Paused = true
+		counts(written, 3, 0, 3)
+		in.Snapshot.Children[ref(child.Deployment, "web")] = written
+		in.Results[0] = result(plan.Keep, child.Deployment, "web", written)
+		if got := compute(in, noon).Image; got != test.want {
+			t.Errorf("%s: later, the image is %q, want %q", name, got, test.want)
+		}
+	}
+}
