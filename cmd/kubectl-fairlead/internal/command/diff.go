@@ -331,7 +331,10 @@ func (t *tool) liveDifference(old, application *v1.Application, loaded *cluster.
 
 // besidePods compares a template that replaces pods with those of the ReplicaSets.
 func (t *tool) besidePods(pods *preview.Pods, rendered []child.Desired, loaded *cluster.Loaded) (err error) {
-	if pods.Kept, err = difference.Kept(t.differ, rendered, loaded); err == nil && pods.Paused {
+	if pods.Kept, err = difference.Kept(t.differ, rendered, loaded); err == nil && pods.Kept == 0 {
+		pods.Kept, err = difference.KeptFormer(pods.Because, loaded)
+	}
+	if err == nil && pods.Paused {
 		pods.Because, err = difference.FromPods(pods.Because, loaded)
 	}
 	return err

@@ -54,22 +54,32 @@ func FromPods(because []preview.Change, loaded *cluster.Loaded) ([]preview.Chang
 func waiting(loaded *cluster.Loaded, deployment *appsv1.Deployment) ([][]preview.Change, error) {
 	var found [][]preview.Change
 	for _, replicaSet := range loaded.ReplicaSets {
-		if replicaSet.Status.Replicas == 0 || !metav1.IsControlledBy(replicaSet, deployment) {
-			continue
-		}
-		former := replicaSet.Spec.Template.DeepCopy()
-		delete(former.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
-		changes, err := preview.Changes(former, &deployment.Spec.Template)
+		changes, isOwn, err := heldIn(replicaSet, deployment)
 		if err != nil {
 			return nil, err
 		}
-		changes = preview.ByKey(changes)
-		for i := range changes {
-			changes[i].Path = ".spec.template" + changes[i].Path
+		if isOwn {
+			found = append(found, changes)
 		}
-		found = append(found, changes)
 	}
 	return found, nil
+}
+
+// heldIn are the fields by which the template of the Deployment differs from the one of a ReplicaSet of its own that has pods.
+func heldIn(replicaSet *appsv1.ReplicaSet, deployment *appsv1.Deployment) (changes []preview.Change, isOwn bool, err error) {
+	if replicaSet.Status.Replicas == 0 || !metav1.IsControlledBy(replicaSet, deployment) {
+		return nil, false, nil
+	}
+	former := replicaSet.Spec.Template.DeepCopy()
+	delete(former.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	if changes, err = preview.Changes(former, &deployment.Spec.Template); err != nil {
+		return nil, false, err
+	}
+	changes = preview.ByKey(changes)
+	for i := range changes {
+		changes[i].Path = ".spec.template" + changes[i].Path
+	}
+	return changes, true, nil
 }
 
 // compose are the fields that differ after both.

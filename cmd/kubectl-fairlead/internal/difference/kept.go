@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/preview"
 )
 
 // Kept counts the pods that have the template of the rendered children already: a rollout away from it has not ended, and a
@@ -60,6 +61,27 @@ func Kept(differ plan.Differ, rendered []child.Desired, loaded *cluster.Loaded) 
 			return 0, fmt.Errorf("compare with ReplicaSet %s: %w", replicaSet.Name, err)
 		}
 		if !slices.ContainsFunc(difference.Fields, func(path string) bool { return strings.HasPrefix(path, ".spec.template") }) {
+			kept += replicaSet.Status.Replicas
+		}
+	}
+	return kept, nil
+}
+
+// KeptFormer counts the pods whose ReplicaSet has the template of the change, although it names another revision: those that an earlier
+// Application left behind. because are the fields by which the template of the change differs from the Deployment's. A field that the
+// comparison cannot match counts as a difference.
+func KeptFormer(because []preview.Change, loaded *cluster.Loaded) (int32, error) {
+	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name)
+	if deployment == nil {
+		return 0, nil
+	}
+	var kept int32
+	for _, replicaSet := range loaded.ReplicaSets {
+		held, isOwn, err := heldIn(replicaSet, deployment)
+		if err != nil {
+			return 0, err
+		}
+		if isOwn && len(compose(held, because)) == 0 {
 			kept += replicaSet.Status.Replicas
 		}
 	}
