@@ -49,7 +49,7 @@ func TestArguments(t *testing.T) {
 		"error: the image is empty\n": {"set", "image", "web", "nginx:1.29", "proxy="},
 		"error: give names, or -l, --all or -A, but not both. If nginx is meant as an image, write its tag, too, as in nginx:TAG\nSee 'kubectl fairlead set image -h' for help and examples\n": {"set", "image", "-l", "a=b", "nginx", "proxy=p:2"},
 		"error: give names, or -l, --all or -A, but not both\nSee 'kubectl fairlead pause -h' for help and examples\n":                                                                         {"pause", "-l", "a=b", "web"},
-		"error: name an Application, or select some with -l, --all or -A\nSee 'kubectl fairlead logs -h' for help and examples\n":                                                              {"logs"},
+		"error: name an Application, or select some with -l or --all\nSee 'kubectl fairlead logs -h' for help and examples\n":                                                                  {"logs"},
 		"error: -f is for text: leave out -f or -o\nSee 'kubectl fairlead timeline -h' for help and examples\n":                                                                                {"timeline", "web", "-w", "-o", "json"},
 		"error: only one of -f and --from can be standard input: pass a file for the other\n":                                                                                                  {"diff", "-f", "-", "--from", "-"},
 	} {

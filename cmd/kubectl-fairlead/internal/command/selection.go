@@ -34,9 +34,6 @@ type selection struct {
 	names func(args []string) int
 }
 
-// errNoNames is returned if a command names no Application.
-var errNoNames = errors.New("name an Application, or select some with -l, --all or -A")
-
 func (s *selection) addTo(cmd *cobra.Command) {
 	namespaces := "Select the Applications of all namespaces."
 	if s.edits {
@@ -64,11 +61,11 @@ func (s *selection) check(cmd *cobra.Command, args []string) error {
 	case names < 0, s.last != "" && names == 0 && !flags:
 		return usageError(cmd.CommandPath(), "pass %s after the names: %s", s.last, cmd.UseLine())
 	case names > 0 && flags && s.last != "":
-		return usageError(cmd.CommandPath(), "give names, or -l, --all or -A, but not both. If %s is meant as an image, write its tag, too, as in %s:TAG", args[0], args[0])
+		return usageError(cmd.CommandPath(), "give names, or %s, but not both. If %s is meant as an image, write its tag, too, as in %s:TAG", selectors(cmd), args[0], args[0])
 	case names > 0 && flags:
-		return usageError(cmd.CommandPath(), "give names, or -l, --all or -A, but not both")
+		return usageError(cmd.CommandPath(), "give names, or %s, but not both", selectors(cmd))
 	case names == 0 && !flags:
-		return usageError(cmd.CommandPath(), "%s", errNoNames)
+		return usageError(cmd.CommandPath(), "name an Application, or select some with %s", selectors(cmd))
 	case s.all && s.selector != "":
 		return usageError(cmd.CommandPath(), "pass -l or --all, but not both")
 	case s.edits && s.allNamespaces && !s.all && s.selector == "":
@@ -76,6 +73,14 @@ func (s *selection) check(cmd *cobra.Command, args []string) error {
 	default:
 		return nil
 	}
+}
+
+// selectors are the flags with which the command selects Applications.
+func selectors(cmd *cobra.Command) string {
+	if cmd.Flags().Lookup("all-namespaces") == nil {
+		return "-l or --all"
+	}
+	return "-l, --all or -A"
 }
 
 // nameOf returns the name of an Application as the user gave it: alone, or with the kind, as kubectl takes and prints it.
