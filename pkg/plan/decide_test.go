@@ -267,11 +267,11 @@ func TestEjected(t *testing.T) {
 			corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
 				ManagedFields: []metav1.ManagedFieldsEntry{ejected}, Annotations: map[string]string{v1.AnnotationAdoptableBy: "u"},
 			}},
-			beginning + " and does not belong to the Application; delete it, or give the Application another name",
+			beginning + " and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name",
 		},
 		"written by the plugin": {
 			corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{consent}}},
-			beginning + " and does not belong to the Application; delete it, or give the Application another name",
+			beginning + " and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name",
 		},
 	} {
 		if got := plan.NotOwnedMessage(child.Ref{Kind: child.ServiceAccount, Name: "web"}, &test.account); got != test.want {

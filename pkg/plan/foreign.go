@@ -79,6 +79,9 @@ func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
 	return name + " exists and does not belong to the Application; " + NotOwnedAdvice(ref.Kind, object)
 }
 
+// nameAccount is a way out that the class, the controller or the permissions of the user may exclude.
+const nameAccount = "name it in spec.serviceAccount.name if that is allowed"
+
 // NotOwnedAdvice says what to do about an object of the kind that has the name of a child and is not the Application's.
 func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
 	const rename = "give the Application another name"
@@ -89,6 +92,9 @@ func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
 		return "take it back as docs/guides/take-back.md says, or " + rename
 	}
 	advice := deletion(kind, object)
+	if kind == child.ServiceAccount {
+		advice = nameAccount + ", " + advice // Pods that run probably need it.
+	}
 	if Adoptable(kind, object) {
 		keeps := "keeps its address"
 		if kind == child.Deployment {

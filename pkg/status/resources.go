@@ -319,6 +319,9 @@ func blockedMessage(same []assessment) string {
 		if slices.ContainsFunc(same, func(a assessment) bool { return a.Adoptable }) && !slices.ContainsFunc(same, stays) {
 			advice = "let the Application adopt what it can (spec.adoptionPolicy), " + advice
 		}
+		if slices.ContainsFunc(same, func(a assessment) bool { return a.Ref.Kind == child.ServiceAccount && !a.LeftBehind }) {
+			advice = "name the ServiceAccount in spec.serviceAccount.name if that is allowed, " + advice
+		}
 		return subject + " exist and do not belong to the Application; " + advice + ", or give the Application another name."
 	}
 }

@@ -188,6 +188,15 @@ func TestConflictsAreNamed(t *testing.T) {
 				"Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
 			},
 		},
+		{ // Other pods probably run as the ServiceAccount.
+			[]plan.Result{orphan(child.ServiceAccount), orphan(child.ConfigMap)},
+			"ServiceAccount web and 1 more exist and do not belong to the Application; name the ServiceAccount in spec.serviceAccount.name if that is allowed, " +
+				"delete them, or give the Application another name. Checked again within 30 s.",
+			[]string{
+				"ServiceAccount web exists and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name.",
+				"ConfigMap web exists and does not belong to the Application; delete it, or give the Application another name.",
+			},
+		},
 		{ // Not all of them were left behind.
 			[]plan.Result{left(child.Deployment), orphan(child.Service)},
 			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them, or give the Application another name. Checked again within 30 s.",
