@@ -105,7 +105,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	}
 	finding := Finding{
 		Reason:   v1.ReasonConflict,
-		What:     fmt.Sprintf("%s %s exists and does not belong to this Application, so Fairlead does not touch it. What refers to it waits.", resource.Kind, resource.Name),
+		What:     fmt.Sprintf("%s %s exists and does not belong to this Application, so Fairlead does not touch it.", resource.Kind, resource.Name) + waits(" What refers to it waits.", resource.Kind),
 		Evidence: []Evidence{resourceEvidence(f.app, resource)},
 		Next:     f.makeWay(resource),
 	}
@@ -114,7 +114,8 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		return finding
 	}
 	if resource.State == v1.ResourceDrifted {
-		finding.What = fmt.Sprintf("%s %s exists and does not belong to this Application, so Fairlead would not touch it. What refers to it would wait.", resource.Kind, resource.Name)
+		finding.What = fmt.Sprintf("%s %s exists and does not belong to this Application, so Fairlead would not touch it.", resource.Kind, resource.Name) +
+			waits(" What refers to it would wait.", resource.Kind)
 		finding.Evidence = []Evidence{f.driftEvidence(resource)}
 		if resource.Kind == child.Service.Kind && f.hasAdopted() && plan.Adoptable(child.Service, live) { // The advice is to do what the message says.
 			ref, _ := child.RefOf(f.app, resource)
@@ -153,6 +154,15 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	}
 	finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.creationTimestamp", Message: message, Time: &created})
 	return finding
+}
+
+// waits is what is said of an object of a kind to which other children refer by name; "" of another kind.
+func waits(said, kind string) string {
+	switch kind {
+	case child.ServiceAccount.Kind, child.ConfigMap.Kind, child.Deployment.Kind, child.Service.Kind:
+		return said
+	}
+	return ""
 }
 
 // adoption are the steps towards the adoption of the Deployment. The Application that the plugin writes fits without corrections.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,10 +65,11 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		return []string{"Delete the Deployment with --cascade=orphan, which keeps its pods" + orRename}
 	}
 	adopted := f.hasAdopted()
+	live := f.live(resource)
 	if f.isRemovable(resource) {
-		return []string{deleteOrRename("the " + resource.Kind)}
+		return append(f.keepInstead(resource, live), deleteOrRename("the "+resource.Kind))
 	}
-	if live := f.live(resource); live != nil && plan.IsLeftover(live) {
+	if live != nil && plan.IsLeftover(live) {
 		next := f.orDelete(resource) // To take it back comes first.
 		if !adopted {
 			next = append(next, giveName)
@@ -78,7 +80,7 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		"Then delete or rename it.", resource.Kind)}
 	switch resource.Kind {
 	case child.Service.Kind:
-		if live := f.live(resource); live == nil || !plan.Adoptable(child.Service, live) {
+		if live == nil || !plan.Adoptable(child.Service, live) {
 			break
 		}
 		next = []string{"Keep the Service, since what runs now needs it."}
@@ -119,6 +121,19 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 	return next
 }
 
+// keepInstead are the ways to go on with an object that is in the way, although no pod of the Application needs it. Other pods probably run
+// as the ServiceAccount, and clients use the Ingress.
+func (f facts) keepInstead(resource v1.ResourceStatus, live child.Object) []string {
+	switch {
+	case live == nil || plan.IsLeftover(live) || metav1.GetControllerOfNoCopy(live) != nil:
+	case resource.Kind == child.ServiceAccount.Kind:
+		return []string{"Name it in spec.serviceAccount.name, if the class and the controller allow that: then it stays, and the pods run as it."}
+	case resource.Kind == child.Ingress.Kind && resource.Name == f.app.Name:
+		return []string{"Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'."}
+	}
+	return nil
+}
+
 // isRemovable reports whether no pod that runs needs the object: the Application has not adopted a Deployment, and there is none to adopt.
 func (f facts) isRemovable(resource v1.ResourceStatus) bool {
 	return resource.Kind != child.Deployment.Kind && !f.hasAdopted() && !f.adoptable(child.Deployment)
@@ -147,20 +162,22 @@ const takeBack = "Take back what the earlier Application left behind: see docs/g
 // stands where the first of them stood.
 func (f facts) groupLeftBehind(found []Finding) []Finding {
 	var all, otherwise []string
-	group, removable := Finding{Reason: v1.ReasonConflict}, true
+	group, removable, waiting := Finding{Reason: v1.ReasonConflict}, true, ""
 	for _, finding := range found {
 		if finding.left == "" {
 			continue
 		}
 		all = append(all, finding.left)
 		group.Evidence = append(group.Evidence, finding.Evidence...)
+		kind, _, _ := strings.Cut(finding.left, " ")
+		waiting = cmp.Or(waiting, waits(" What refers to them waits.", kind))
 		removable = removable && finding.removable
 		otherwise = append(otherwise, finding.otherwise...)
 	}
 	if len(all) < 2 {
 		return found
 	}
-	group.What = text.Enumerate(all) + " exist and do not belong to this Application, so Fairlead does not touch them. What refers to them waits."
+	group.What = text.Enumerate(all) + " exist and do not belong to this Application, so Fairlead does not touch them." + waiting
 	group.Next = append([]string{takeBack}, otherwise...)
 	switch {
 	case removable:

@@ -103,6 +103,20 @@ func TestUnusedServiceAccount(t *testing.T) {
 	})
 }
 
+// TestServiceAccountWithoutDeployment: the ServiceAccount is probably that of other pods, so its deletion is the last advice.
+func TestServiceAccountWithoutDeployment(t *testing.T) {
+	loaded := clustertest.Load(t, "paused")
+	remove(loaded, child.Deployment)
+	remove(loaded, child.ServiceAccount)
+	addForeign(loaded, child.ServiceAccount, &corev1.ServiceAccount{}, v1.ResourceConflict, "It exists.")
+	text, _ := printed(t, loaded)
+	wantParts(t, "ServiceAccount", text, map[string]bool{
+		"so Fairlead does not touch it. What refers to it waits.\n": true,
+		"   → Name it in spec.serviceAccount.name, if the class and the controller allow that: then it stays, and the pods run as it.\n" +
+			"   → Delete the ServiceAccount, or give the Application another name.\n": true,
+	})
+}
+
 // TestLeftoverServiceAccount: the advice to take back what eject left behind is not followed by another about the same object.
 func TestLeftoverServiceAccount(t *testing.T) {
 	const takeBack, rename = "Take back what the earlier Application left behind: see docs/guides/take-back.md", "Or give the Application another name."
@@ -215,8 +229,9 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 
 	addForeign(loaded, child.Ingress, &networkingv1.Ingress{}, v1.ResourceConflict, "It exists.")
 	wantParts(t, "another client's", first(printed(t, loaded)), map[string]bool{
-		"2. Ingress web exists and does not belong to this Application": true,
-		"   → Delete the Ingress, or give":                              true,
+		"2. Ingress web exists and does not belong to this Application, so Fairlead does not touch it.\n":                             true,
+		"   → Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'.\n": true,
+		"   → Delete the Ingress, or give": true,
 	})
 
 	leave(childOf(t, loaded, child.Deployment.Kind))
