@@ -68,6 +68,8 @@ type Pods struct {
 	After    *int32 `json:"after,omitempty"`
 	// Asked is the number of pods that the Deployment asks for, if After leaves it open.
 	Asked *int32 `json:"asked,omitempty"`
+	// Autoscaled means that the Application has an autoscaler after the change.
+	Autoscaled bool `json:"-"`
 	// Paused means that the replacement waits until the rollout is resumed.
 	Paused bool `json:"paused,omitempty"`
 	// Stopped is Observe or Suspend if that is the reconcilePolicy: until the Application is resumed, no child changes.
@@ -277,6 +279,7 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 	if rollback := after.Application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
 		pods.Pinned = *rollback.ToRevision
 	}
+	_, pods.Autoscaled = find(after.Children, child.Ref{Kind: child.HorizontalPodAutoscaler, Namespace: after.Application.Namespace, Name: after.Application.Name})
 	if before.Application != nil {
 		pods.Before = render.FixedReplicas(before.Application)
 	}

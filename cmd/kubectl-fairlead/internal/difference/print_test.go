@@ -103,6 +103,9 @@ func TestSentence(t *testing.T) {
 		"No pod is replaced; the desired number of pods stays 0, and is left to the autoscaler or to you.": {
 			Pods: preview.Pods{Before: new(int32(0)), Asked: new(int32(0))},
 		},
+		"No pod is replaced; the desired number of pods stays 2, and is left to the autoscaler.": {
+			Pods: preview.Pods{Before: new(int32(2)), Asked: new(int32(2)), Autoscaled: true},
+		},
 		"No pod is replaced; the number of pods is left to the autoscaler.": {
 			Children: []preview.Child{{Kind: "HorizontalPodAutoscaler", Name: "web", Action: preview.Create}}, Pods: preview.Pods{Before: new(int32(7)), Asked: new(int32(3))},
 		},

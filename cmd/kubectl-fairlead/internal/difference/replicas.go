@@ -33,7 +33,7 @@ func staysAt(pods preview.Pods) bool {
 
 // leftTo says who decides the number of pods that Fairlead no longer sets.
 func leftTo(d preview.Difference) string {
-	if slices.ContainsFunc(d.Children, func(c preview.Child) bool {
+	if d.Pods.Autoscaled || slices.ContainsFunc(d.Children, func(c preview.Child) bool {
 		return c.Kind == child.HorizontalPodAutoscaler.Kind && c.Action != preview.Delete
 	}) {
 		return "to the autoscaler"
