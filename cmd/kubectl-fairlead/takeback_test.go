@@ -77,3 +77,22 @@ func TestTakeBackOfAnotherImage(t *testing.T) {
 		t.Errorf("pods were replaced:\n%s", diff)
 	}
 }
+
+// TestAdoptOfLeftover: the user has perhaps forgotten the earlier Application, so adopt says first that all of it can be taken back.
+func TestAdoptOfLeftover(t *testing.T) {
+	p := start(t)
+	p.leaves("{image: 'ghcr.io/acme/web:1', replicas: 2, deletionPolicy: Orphan}")
+	want := "error: there is no Application web in namespace " + p.namespace + ", so nothing to consent to: leave out --existing, and this command writes one\n"
+	if r := p.want(2, []string{"adopt", "web", "--existing"}); r.stderr != want || r.stdout != "" {
+		t.Errorf("--existing without an Application: %q and %q, want %q", r.stdout, r.stderr, want)
+	}
+	want = p.namespace + "/web: the Deployment was left behind by an earlier Application. If you have its manifest, rather take all of that back: see docs/guides/take-back.md\n"
+	if r := p.run("adopt", "web", "--harden", "--dry-run=client"); !strings.HasPrefix(r.stdout, want) {
+		t.Errorf("adopt says\n%s%s, want first %q", r.stdout, r.stderr, want)
+	}
+	p.create("web", "{image: 'ghcr.io/acme/web:2'}")
+	want = "error: the Deployment web was left behind by an earlier Application: take it back into the Application web as docs/guides/take-back.md says\n"
+	if r := p.want(2, []string{"adopt", "web", "--harden"}); r.stderr != want {
+		t.Errorf("adopt into an Application without a consent: %q, want %q", r.stderr, want)
+	}
+}

@@ -66,7 +66,7 @@ func (t *tool) adopt() *cobra.Command {
 			objects of Argo CD and Flux are refused: take them out of the tool first.
 
 			An Application of the name that exists already may be another user's. With --existing you consent to it as it is, and
-			read how its pods will differ.`),
+			read how its pods will differ. Without such an Application, --existing is refused.`),
 		Example: examples(`
 			# Say what the adoption of the Deployment web would change
 			kubectl fairlead adopt web --harden --dry-run=client
@@ -146,6 +146,8 @@ func (a *adopting) run(ctx context.Context) error {
 	switch {
 	case err == nil && child.OwnedBy(a.deployment, application) && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
 		return a.ownedAlready(application)
+	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented && plan.IsLeftover(a.deployment):
+		return fmt.Errorf("the Deployment %s was left behind by an earlier Application: take it back into the Application %[1]s as docs/guides/take-back.md says", a.name)
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
 		return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; "+
 			"or set adoptionPolicy: Consented and paused: true in it, and pass --existing", a.name)
@@ -159,6 +161,8 @@ func (a *adopting) run(ctx context.Context) error {
 		}
 	case !apierrors.IsNotFound(err):
 		return err
+	case a.existing:
+		return a.noneExists(err)
 	default:
 		if err := a.checkBackup(ctx); err != nil {
 			return err
@@ -189,8 +193,6 @@ func (a *adopting) run(ctx context.Context) error {
 	}
 	return a.enforce(ctx, application)
 }
-
-func (a *adopting) id() string { return a.namespace + "/" + a.name }
 
 // command is another run of the command, with the flag if it is not empty.
 func (a *adopting) command(flag string) string {
@@ -293,6 +295,7 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	if err := cmp.Or(marks, err); err != nil {
 		return nil, err
 	}
+	a.announceLeftover()
 	account := a.leaveDefaultAccount(ctx, draft, true)
 	if err := a.announce(ctx, draft, account); err != nil {
 		return nil, err

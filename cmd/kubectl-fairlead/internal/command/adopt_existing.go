@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -20,6 +21,8 @@ import (
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/preview"
 )
+
+func (a *adopting) id() string { return a.namespace + "/" + a.name }
 
 // checkExisting refuses to consent to an Application that another user may have written: with other pods, say, or a route to
 // them. An earlier run of this command wrote what this one would write. With --existing, the user has the Application in mind,
@@ -65,6 +68,22 @@ func (a *adopting) checkExisting(ctx context.Context, application *v1.Applicatio
 		to.Hanging("  ~ ", line)
 	}
 	return fmt.Errorf("%w: pass --existing to consent to that Application as it is; or delete it, and this command writes its own", errDraft)
+}
+
+// noneExists is the error if no Application of the name exists, to which the user could consent.
+func (a *adopting) noneExists(notFound error) error {
+	if status := apierrors.APIStatus(nil); errors.As(notFound, &status) && isMissingAPI(status) {
+		return notFound
+	}
+	return fmt.Errorf("there is no Application %s in namespace %s, so nothing to consent to: leave out --existing, and this command writes one", a.name, a.namespace)
+}
+
+// announceLeftover says that all of what an earlier Application left behind can be taken back, which an adoption of the Deployment and the
+// Service does not do.
+func (a *adopting) announceLeftover() {
+	if plan.IsLeftover(a.deployment) {
+		a.tool.screen().Hanging("", a.id()+": the Deployment was left behind by an earlier Application. If you have its manifest, rather take all of that back: see docs/guides/take-back.md")
+	}
 }
 
 // ownedAlready is the error if the Deployment is one that the Application created, or adopted with an earlier spec. It adopts a Service that
