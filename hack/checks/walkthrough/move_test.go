@@ -48,8 +48,11 @@ func TestMove(t *testing.T) {
 	in := "cd " + s.directory + " && "
 	s.do(in + moved)
 	for _, line := range lines[:len(lines)-1] {
-		s.do(in + line)
+		if command, _, _ := strings.Cut(line, "#"); !strings.HasSuffix(strings.TrimSpace(command), "&&") {
+			t.Errorf("%q does not keep the next command from running if it fails", line)
+		}
 	}
+	s.do(in + strings.Join(lines[:len(lines)-1], "\n") + "\ntrue")
 	const replicaSets = "kubectl get replicasets -l app=web -o jsonpath='{range .items[*]}{.spec.template.spec.containers[0].image}{\"\\n\"}{end}' | sort"
 	for _, step := range []struct{ line, want string }{{"true", "example.com/web:1\nexample.com/web:2\n"}, {lines[len(lines)-1], "example.com/web:2\n"}} {
 		s.do(step.line)
