@@ -377,7 +377,7 @@ func TestFiles(t *testing.T) {
 	}
 	// Offline, whatever the context.
 	offline := []string{"-f", "-", "--context=none"}
-	if r := p.runIn(file("web:1"), append([]string{"render", "--class-file=../../artifacts/examples/classes", "-o", "name"}, offline...)...); r.code != 0 || !strings.Contains(r.stdout, "deployments.apps/web\n") {
+	if r := p.runIn(file("web:1"), append([]string{"render", "--class-file=../../artifacts/examples/classes", "-o", "name"}, offline...)...); r.code != 0 || !strings.Contains(r.stdout, "deployment.apps/web\n") {
 		t.Errorf("render: %+v", r)
 	}
 	if r := p.runIn(file(""), append([]string{"lint", "-o", "sarif"}, offline...)...); r.code != 1 || !strings.Contains(r.stdout, `"ruleId": "schema"`) {

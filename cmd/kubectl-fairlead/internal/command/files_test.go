@@ -46,7 +46,7 @@ func applicationFile(name, spec string) string {
 func TestRenderAll(t *testing.T) {
 	noClasses := "--class-file=" + t.TempDir()
 	code, stdout, stderr := runOffline(t, "render", "-f", "../../../../artifacts/examples/shop/cart.yaml", noClasses, "-o", "name")
-	if code != ExitYes || !strings.Contains(stdout, "\ndeployments.apps/cart\n") || !strings.Contains(stdout, "\ndeployments.apps/cart-cache\n") {
+	if code != ExitYes || !strings.Contains(stdout, "\ndeployment.apps/cart\n") || !strings.Contains(stdout, "\ndeployment.apps/cart-cache\n") {
 		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 	}
 	code, stdout, _ = runOffline(t, "render", "-f", "../../../../artifacts/examples/shop/cart.yaml", noClasses, "-o", "json")
@@ -150,7 +150,7 @@ func TestRecursive(t *testing.T) {
 			t.Errorf("%q: exit code %d, %q, %q, want %d, %q, %q", test.args, code, stdout, stderr, test.code, test.stdout, test.stderr)
 		}
 	}
-	if _, stdout, stderr := runOffline(t, "render", "-R", "-f", directory, noClasses, "-o", "name"); !strings.Contains(stdout, "deployments.apps/api\n") || stderr != "" {
+	if _, stdout, stderr := runOffline(t, "render", "-R", "-f", directory, noClasses, "-o", "name"); !strings.Contains(stdout, "deployment.apps/api\n") || stderr != "" {
 		t.Errorf("render: %q, %q", stdout, stderr)
 	}
 	twice := files(t, map[string]string{"prod/web.yaml": applicationFile("web", "image: web:1"), "staging/web.yaml": applicationFile("web", "image: web:2")})

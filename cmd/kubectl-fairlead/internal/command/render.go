@@ -98,11 +98,7 @@ func (e *refusedError) Error() string {
 func (t *tool) printChildren(out output, children []child.Desired) error {
 	if out.format == formatName {
 		for _, desired := range children {
-			name := desired.Kind.Resource
-			if desired.Kind.Group != "" {
-				name += "." + desired.Kind.Group
-			}
-			fmt.Fprintf(t.Out, "%s/%s\n", name, desired.Name)
+			fmt.Fprintln(t.Out, resourceName(desired.Kind.Group, desired.Kind.Kind, desired.Name))
 		}
 		return nil
 	}
