@@ -4,15 +4,20 @@
 package command
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
 // simple is an edit without arguments but the names.
-func (t *tool) simple(name, short, about, example string, newEdit func() edit.Edit) *cobra.Command {
+func (t *tool) simple(name, short, about, example string, edits change) *cobra.Command {
 	e := &editing{tool: t}
 	cmd := &cobra.Command{
 		Use:   name + " NAME... [flags]",
@@ -24,7 +29,7 @@ func (t *tool) simple(name, short, about, example string, newEdit func() edit.Ed
 
 			# Only say what that would do, for all Applications with a label
 			kubectl fairlead NAME -l team=shop --dry-run=client`, "NAME", name)),
-		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args, fixed(newEdit())) },
+		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args, edits) },
 	}
 	e.addEditTo(cmd)
 	return cmd
@@ -39,19 +44,29 @@ func (t *tool) edits() []*cobra.Command {
 	return []*cobra.Command{
 		t.undo(),
 		t.simple("restart", "Replace all pods of an Application", "Replace all pods, by the Application's strategy, as kubectl rollout restart does. After a rollback it refuses, because it would try again what failed.",
-			"Replace the pods of the Application web", func() edit.Edit { return edit.Restart(t.now()) }),
+			"Replace the pods of the Application web", t.restart),
 		t.simple("pause", "Stop rollouts of an Application", "Stop rollouts (spec.paused). Everything else is still maintained.",
-			"Let changes of the pods of web wait", func() edit.Edit { return edit.Pause }),
+			"Let changes of the pods of web wait", fixed(edit.Pause)),
 		t.simple("resume", "Let rollouts go on, and Fairlead enforce the children again",
 			"Take back pause, observe and suspend: rollouts go on (spec.paused), and Fairlead enforces the children again (spec.reconcilePolicy).",
-			"Go on with the Application web", func() edit.Edit { return edit.Resume }),
+			"Go on with the Application web", fixed(edit.Resume)),
 		t.simple("suspend", "Make Fairlead do nothing about an Application", "Make Fairlead do nothing about the Application (spec.reconcilePolicy: Suspend). Its condition Ready says so; the rest of its status shows the state before.",
-			"Leave everything of web as it is", func() edit.Edit { return edit.Suspend }),
+			"Leave everything of web as it is", fixed(edit.Suspend)),
 		t.simple("observe", "Make Fairlead only report differences of an Application",
 			"Make Fairlead report how the children differ from the spec, and change none (spec.reconcilePolicy: Observe).",
-			"Report differences of web, and repair none", func() edit.Edit { return edit.Observe }),
+			"Report differences of web, and repair none", fixed(edit.Observe)),
 		t.scale(), t.set(),
 	}
+}
+
+// restart looks for the Deployment where the advice is to restart that one.
+func (t *tool) restart(ctx context.Context, clients *cluster.Clients, application *v1.Application) (edit.Edit, error) {
+	deployed := true
+	if application.IsRolledBack() {
+		_, err := clients.Kube.AppsV1().Deployments(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
+		deployed = !apierrors.IsNotFound(err)
+	}
+	return edit.Restart(t.now(), deployed), nil
 }
 
 func (t *tool) scale() *cobra.Command {

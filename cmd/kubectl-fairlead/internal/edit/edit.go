@@ -88,10 +88,11 @@ func Observe(application *v1.Application) (string, error) {
 	return "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", nil
 }
 
-// Restart replaces all pods. After a rollback that would roll out what failed, because the spec still says it.
-func Restart(now time.Time) Edit {
+// Restart replaces all pods. After a rollback that would roll out what failed, because the spec still says it; deployed says that there is a
+// Deployment, which kubectl can restart.
+func Restart(now time.Time, deployed bool) Edit {
 	return func(application *v1.Application) (string, error) {
-		if err := checkRolledBack(application); err != nil {
+		if err := checkRolledBack(application, deployed); err != nil {
 			return "", err
 		}
 		if application.Spec.PodMetadata == nil {
@@ -107,13 +108,13 @@ func Restart(now time.Time) Edit {
 
 // checkRolledBack returns an error if the spec is rolled back. The error says how to restart what runs; kubectl restarts no Deployment that
 // is paused.
-func checkRolledBack(application *v1.Application) error {
+func checkRolledBack(application *v1.Application, deployed bool) error {
 	status := application.Status.Revision
 	if status == nil || !application.IsRolledBack() || application.Status.ObservedGeneration != application.Generation {
 		return nil
 	}
 	message := fmt.Sprintf("revision %d failed and was rolled back, and a restart would try it again. To try it again, change the pods in the spec, such as by an annotation in spec.podMetadata", status.RolledBackFrom)
-	if paused := application.Spec.Paused; paused == nil || !*paused {
+	if paused := application.Spec.Paused; deployed && (paused == nil || !*paused) {
 		message += fmt.Sprintf("; to restart what runs, which is revision %d: kubectl rollout restart deployment/%s", status.Current, application.Name)
 	}
 	return errors.New(message)

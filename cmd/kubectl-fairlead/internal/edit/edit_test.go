@@ -50,27 +50,29 @@ func TestEdits(t *testing.T) {
 		"resume nothing": {edit: edit.Resume},
 		"suspend":        {edit: edit.Suspend, what: "Fairlead does nothing until you resume it, and status shows the state before that (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
 		"observe":        {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
-		"restart":        {edit: edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
-		"restart of what failed": {given: rolledBack, edit: edit.Restart(treetest.Now), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
+		"restart":        {edit: edit.Restart(treetest.Now, true), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
+		"restart of what failed": {given: rolledBack, edit: edit.Restart(treetest.Now, true), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
 			"To try it again, change the pods in the spec, such as by an annotation in spec.podMetadata; to restart what runs, which is revision 1: kubectl rollout restart deployment/web"},
-		"restart of what failed, paused": {given: rolledBackAndPaused, edit: edit.Restart(treetest.Now), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
+		"restart of what failed, paused": {given: rolledBackAndPaused, edit: edit.Restart(treetest.Now, true), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
+			"To try it again, change the pods in the spec, such as by an annotation in spec.podMetadata"},
+		"restart of what failed, without a Deployment": {given: rolledBack, edit: edit.Restart(treetest.Now, false), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
 			"To try it again, change the pods in the spec, such as by an annotation in spec.podMetadata"},
 		"restart of a spec that changed since, and waits": {
-			given: changedSince, edit: edit.Restart(treetest.Now), what: "a restart of the pods",
+			given: changedSince, edit: edit.Restart(treetest.Now, true), what: "a restart of the pods",
 			patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
 		},
 		"restart of a spec that changed since, and is refused": {
-			given: refusedSince, edit: edit.Restart(treetest.Now), what: "a restart of the pods",
+			given: refusedSince, edit: edit.Restart(treetest.Now, true), what: "a restart of the pods",
 			patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
 		},
 		"restart of what failed, suspended": {
-			given: suspendedSince, edit: edit.Restart(treetest.Now),
+			given: suspendedSince, edit: edit.Restart(treetest.Now, true),
 			what:  "a restart of the pods; revision 2 failed and was rolled back: if the spec still asks for it, the restart tries it again",
 			patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
 		},
 		"restart before the next is observed": {
 			given: func(a *v1.Application) { rolledBack(a); a.Generation++ },
-			edit:  edit.Restart(treetest.Now), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
+			edit:  edit.Restart(treetest.Now, true), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
 		},
 		"scale":           {edit: edit.Scale(5, 2), what: "replicas 2 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`},
 		"scale otherwise": {edit: edit.Scale(5, 3), fail: "the desired number of pods is 2, not 3 as --current-replicas expects"},

@@ -29,7 +29,7 @@ func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 	} else {
 		to.Row("Rollout", s.Rollout.text(to))
 	}
-	if s.observed && !slices.Contains(s.Unreadable, "pods") {
+	if s.observed && !slices.Contains(s.Unreadable, "pods") && s.orphaned == 0 {
 		to.Row("Pods", podsText(to, s.Pods, s.Rollout.Desired))
 	}
 	for i, url := range s.URLs {
@@ -111,7 +111,7 @@ func (s Summary) imageText() string {
 	switch {
 	case s.RunningImage == s.Image, adopted:
 		return s.Image
-	case s.RunningImage == "" || len(s.Pods) == 0 && !slices.Contains(s.Unreadable, "pods"):
+	case s.RunningImage == "" || s.orphaned == 0 && len(s.Pods) == 0 && !slices.Contains(s.Unreadable, "pods"):
 		return s.Image + ", which no pod of the Application runs"
 	}
 	return fmt.Sprintf("%s runs; the spec says %s", s.RunningImage, s.Image)
@@ -121,6 +121,9 @@ func (r Rollout) text(to *screen.Screen) string {
 	parts := []string{fmt.Sprintf("%d of %d pods updated, %d available", r.Updated, r.Desired, r.Available)}
 	if r.Desired == 0 && r.Updated == 0 && r.Available == 0 {
 		parts[0] = "no pods to update" // There is no Deployment of the Application, or it asks for none.
+	}
+	if r.withoutDeployment {
+		parts[0] = "no Deployment"
 	}
 	if r.Revision > 0 {
 		revision := fmt.Sprintf("revision %d", r.Revision)
@@ -135,7 +138,7 @@ func (r Rollout) text(to *screen.Screen) string {
 	if r.Outdated {
 		parts = append(parts, "the spec asks for other pods")
 	}
-	if bar := r.bar(); bar != "" && to.Terminal() {
+	if bar := r.bar(); !r.withoutDeployment && bar != "" && to.Terminal() {
 		parts = append([]string{bar}, parts...)
 	}
 	return strings.Join(parts, "; ")

@@ -59,6 +59,8 @@ type Summary struct {
 	reasonSince *time.Time
 	// observed: the controller has written a status.
 	observed bool
+	// orphaned is the number of pods that outlive their Deployment.
+	orphaned int
 }
 
 // Rollout is how far the pods have come.
@@ -71,6 +73,8 @@ type Rollout struct {
 	Available      int32 `json:"available"`
 	// Outdated means that the Deployment does not have the pods of the spec. Updated counts pods of the Deployment, so it may be all of them.
 	Outdated bool `json:"outdated,omitempty"`
+	// withoutDeployment means that the Deployment is gone, which the controller has not noticed.
+	withoutDeployment bool
 }
 
 // PodGroup are the pods in the same state.
@@ -121,9 +125,8 @@ func Of(loaded *cluster.Loaded) Summary {
 		s.Stalled = meta.IsStatusConditionTrue(status.Conditions, v1.ConditionStalled)
 		s.reasonSince = sinceReason(status.Conditions, ready)
 	}
-	if s.Ready && why.LosesDeployment(loaded) {
-		s.Ready, s.Reason, s.Since, s.Health = false, v1.ReasonDeploymentNotFound, nil, tree.Degraded
-		s.Message = "There is no Deployment of the Application, and the controller has not noticed."
+	if why.LosesDeployment(loaded) {
+		s.loseDeployment(loaded)
 	}
 	if routes := meta.FindStatusCondition(status.Conditions, v1.ConditionRoutesReady); routes != nil {
 		s.Routes = routes.Reason
@@ -149,6 +152,16 @@ func Of(loaded *cluster.Loaded) Summary {
 	}
 	slices.Sort(s.Unreadable)
 	return s
+}
+
+// loseDeployment takes back what status says of a Deployment that is gone.
+func (s *Summary) loseDeployment(loaded *cluster.Loaded) {
+	s.Health, s.Ready, s.Stalled, s.Since, s.reasonSince = tree.Degraded, false, false, nil, nil
+	s.Reason, s.Message = v1.ReasonDeploymentNotFound, why.LostDeployment(loaded)
+	s.Rollout.Updated, s.Rollout.Available, s.Rollout.withoutDeployment = 0, 0, true
+	if s.orphaned = why.OrphanedPods(loaded); s.orphaned == 0 && loaded.Unreadable["pods"] == nil {
+		s.RunningImage = ""
+	}
 }
 
 // follow reads what runs from the Deployment. The status of a suspended Application is that of before, and Kubernetes goes on with a
@@ -291,7 +304,7 @@ func policies(loaded *cluster.Loaded) []string {
 	}
 	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
 		note := "the pods stay at revision %d, whatever the spec says about them (spec.rollback.toRevision)"
-		if loaded.Unreadable[child.ControllerRevision.Resource] == nil && !edit.RunsPinned(loaded.Objects) {
+		if loaded.Unreadable[child.ControllerRevision.Resource] == nil && !edit.RunsPinned(loaded.Objects) || why.LosesDeployment(loaded) {
 			note = "revision %d is asked for, and does not run yet (spec.rollback.toRevision)"
 		}
 		if len(found) > 0 {

@@ -10,10 +10,8 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -166,23 +164,6 @@ func (f facts) lacksDeployment() bool {
 	return f.Unreadable[child.Deployment.Resource] == nil && (deployment == nil || !child.OwnedBy(deployment, f.app))
 }
 
-// LosesDeployment reports whether the Deployment of an Application is gone that is ready by its status: the controller has not noticed.
-func LosesDeployment(loaded *cluster.Loaded) bool {
-	app := loaded.Application
-	return app.DeletionTimestamp == nil && app.Status.ObservedGeneration == app.Generation &&
-		meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionReady) && loaded.Unreadable[child.Deployment.Resource] == nil &&
-		child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, app.Name) == nil
-}
-
-// lostDeployment explains it.
-func (f facts) lostDeployment() []Finding {
-	return []Finding{{
-		Reason: v1.ReasonDeploymentNotFound, What: "There is no Deployment of the Application, so no pods serve it. The controller has not noticed.",
-		Evidence: []Evidence{f.conditionEvidence(f.ready)},
-		Next:     []string{"If this lasts longer than a few seconds, check that the controller runs and watches this namespace: kubectl fairlead doctor"},
-	}}
-}
-
 func refusalWords(reason string) string {
 	switch reason {
 	case v1.ReasonRouteConflict:
@@ -212,6 +193,9 @@ func pausedRollout(f facts) []Finding {
 	}
 	if found := f.startsNoPods(); len(found) > 0 {
 		return found
+	}
+	if f.losesDeployment {
+		return f.pausedWithout(paused)
 	}
 	if f.app.Spec.AdoptionPolicy == v1.AdoptionConsented {
 		adopted := f.condition(v1.ConditionAdopted)
@@ -247,10 +231,10 @@ func rolledBack(f facts) []Finding {
 		}
 		return []Finding{{ // The spec may have changed since, but Fairlead does not look at its pods.
 			Reason: v1.ReasonRolledBack, Evidence: []Evidence{f.conditionEvidence(condition)},
-			What: fmt.Sprintf("Revision %d failed, and revision %d runs instead.", numbers.RolledBackFrom, numbers.Current),
+			What: fmt.Sprintf("Revision %d failed, and %s.", numbers.RolledBackFrom, f.instead(fmt.Sprintf("revision %d", numbers.Current))),
 		}}
 	}
-	what := "The rollout of the spec failed, so the last healthy revision runs instead. Fairlead did not change the spec."
+	what := "The rollout of the spec failed, so " + f.instead("the last healthy revision") + ". Fairlead did not change the spec."
 	if class := f.classOfRollback(); class != "" {
 		what += " ApplicationClass " + class + " asks for the rollback."
 	}
@@ -262,10 +246,14 @@ func rolledBack(f facts) []Finding {
 			"Then correct what failed and apply it: any change of the pods is tried again.",
 		}
 	}
-	if slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.Current }) {
+	if !f.losesDeployment && slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.Current }) {
 		next = append(next, "Or keep what runs: kubectl fairlead undo "+f.app.Name)
 	}
-	return []Finding{{Reason: v1.ReasonRolledBack, What: what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: next}}
+	finding := Finding{Reason: v1.ReasonRolledBack, What: what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: next}
+	if f.losesDeployment {
+		finding.Evidence = nil // It says what runs; and why the rollout failed is in Ready.
+	}
+	return []Finding{finding}
 }
 
 // pinned explains why the pods are not those of the spec.

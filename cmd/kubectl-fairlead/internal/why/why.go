@@ -69,6 +69,8 @@ type facts struct {
 	*cluster.Loaded
 	app   *v1.Application
 	ready *metav1.Condition
+	// losesDeployment is what LosesDeployment reports.
+	losesDeployment bool
 }
 
 // rule finds one kind of problem, or none. Most findings exclude no others.
@@ -76,7 +78,7 @@ type rule func(facts) []Finding
 
 // Explain answers for one Application.
 func Explain(loaded *cluster.Loaded) Answer {
-	f := facts{Loaded: loaded, app: loaded.Application}
+	f := facts{Loaded: loaded, app: loaded.Application, losesDeployment: LosesDeployment(loaded)}
 	f.ready = meta.FindStatusCondition(f.app.Status.Conditions, v1.ConditionReady)
 	answer := Answer{Namespace: f.app.Namespace, Name: f.app.Name}
 	rules := []rule{
@@ -105,16 +107,18 @@ func Explain(loaded *cluster.Loaded) Answer {
 		blockedDrains,
 		secondary,
 	}
+	if f.losesDeployment { // What status says of pods is of before.
+		rules = []rule{
+			lostDeployment, statusRefused, rolledBack, children, pausedRollout, routes, unusedParents, pendingService, missingCertificates, drift, overClass, secondary,
+		}
+	}
 	if f.isSuspended() {
 		rules = []rule{statusRefused, notObserved, added} // All else is read from status, which shows an earlier state.
 	}
 	for _, find := range rules {
 		answer.Findings = append(answer.Findings, find(f)...)
 	}
-	answer.Ready = f.ready != nil && f.ready.Status == metav1.ConditionTrue && f.observed()
-	if answer.Ready && LosesDeployment(loaded) {
-		answer.Ready, answer.Findings = false, append(f.lostDeployment(), answer.Findings...)
-	}
+	answer.Ready = f.ready != nil && f.ready.Status == metav1.ConditionTrue && f.observed() && !f.losesDeployment
 	answer.Headline = headline(f, answer)
 	return answer
 }
@@ -126,8 +130,10 @@ func headline(f facts, answer Answer) string {
 		return name + " is being deleted."
 	case f.statusRefusal() != nil && !f.isSuspended():
 		return name + " shows a status that may be out of date: the API server refused a newer one."
-	case !answer.Ready && LosesDeployment(f.Loaded):
+	case f.losesDeployment && f.ready.Status == metav1.ConditionTrue:
 		return name + " has no Deployment, although its status says that it is ready."
+	case f.losesDeployment:
+		return name + " has no Deployment, and its status does not show that."
 	case answer.Ready && len(answer.Findings) == 0:
 		return fmt.Sprintf("%s is ready: %s", name, cmp.Or(f.ready.Message, "nothing is wrong."))
 	case answer.Ready:
