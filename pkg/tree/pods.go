@@ -157,6 +157,7 @@ func PodReady(pod *corev1.Pod) bool {
 // endpointNodes returns the EndpointSlices of the Service.
 func endpointNodes(objects Objects, service *corev1.Service) []*Node {
 	var nodes []*Node
+	ports := UnservedPorts(objects, service)
 	for _, slice := range objects.EndpointSlices {
 		if slice.Labels[discoveryv1.LabelServiceName] != service.Name {
 			continue
@@ -169,6 +170,8 @@ func endpointNodes(objects Objects, service *corev1.Service) []*Node {
 		case len(slice.Endpoints) == 0 && unserved(objects, service):
 			node.Info = "no endpoints"
 			node.set(Progressing, reasonNoEndpoints, "No pod that the Service selects has an IP address yet.")
+		case ready > 0 && len(ports) > 0: // No slice with ready endpoints has them.
+			node.set(Degraded, reasonPortUnserved, unservedPorts(ports))
 		}
 		nodes = append(nodes, node)
 	}
@@ -191,8 +194,13 @@ const reasonNoEndpoints = "NoEndpoints"
 
 // serviceHealth marks a Service whose clients get no response.
 func serviceHealth(node *Node, objects Objects, service *corev1.Service) {
-	if node.Health == Healthy && !slices.Contains(objects.Hidden, "endpointslices") && unserved(objects, service) {
+	if node.Health != Healthy || slices.Contains(objects.Hidden, "endpointslices") {
+		return
+	}
+	if unserved(objects, service) {
 		node.set(Degraded, reasonNoEndpoints, "No pod serves it: requests fail.")
+	} else if ports := UnservedPorts(objects, service); len(ports) > 0 {
+		node.set(Degraded, reasonPortUnserved, unservedPorts(ports))
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -216,6 +218,48 @@ func TestEmptyEndpointSlice(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestUnservedPort: ready pods that lack a port of the Service get no request at it.
+func TestUnservedPort(t *testing.T) {
+	const (
+		message  = `port "http" of the Service leads to no pod: no container of them has that port`
+		degraded = "Degraded PortUnserved: " + message
+	)
+	for name, test := range map[string]struct {
+		change         func(*tree.Objects, *corev1.Service, *discoveryv1.EndpointSlice)
+		service, slice string
+	}{
+		"served":  {func(*tree.Objects, *corev1.Service, *discoveryv1.EndpointSlice) {}, "Healthy :", "Healthy :"},
+		"renamed": {func(_ *tree.Objects, _ *corev1.Service, slice *discoveryv1.EndpointSlice) { slice.Ports = nil }, degraded, degraded},
+		"other pods have it": {func(objects *tree.Objects, _ *corev1.Service, slice *discoveryv1.EndpointSlice) {
+			objects.EndpointSlices, slice.Ports = append(objects.EndpointSlices, slice.DeepCopy()), nil
+			objects.EndpointSlices[1].Name = "other"
+		}, "Healthy :", "Healthy :"},
+		"by number": {func(_ *tree.Objects, service *corev1.Service, slice *discoveryv1.EndpointSlice) {
+			service.Spec.Ports[0].TargetPort, slice.Ports = intstr.FromInt32(8080), nil
+		}, "Healthy :", "Healthy :"},
+		"headless without ports": {func(_ *tree.Objects, service *corev1.Service, slice *discoveryv1.EndpointSlice) {
+			service.Spec.Ports, slice.Ports = nil, nil
+		}, "Healthy :", "Healthy :"},
+		"no pod is ready": {func(_ *tree.Objects, _ *corev1.Service, slice *discoveryv1.EndpointSlice) {
+			slice.Ports = nil
+			for i := range slice.Endpoints {
+				slice.Endpoints[i].Conditions.Ready = new(false)
+			}
+		}, "Degraded NoEndpoints: No pod serves it: requests fail.", "Progressing NotReady:"},
+	} {
+		objects, _ := treetest.Load(t, "healthy")
+		i := slices.IndexFunc(objects.Children, func(object child.Object) bool { _, is := object.(*corev1.Service); return is })
+		slice := objects.EndpointSlices[0]
+		test.change(&objects, objects.Children[i].(*corev1.Service), slice)
+		for _, node := range tree.Build(objects).All() {
+			got := strings.TrimSpace(string(node.Health) + " " + node.Reason + ": " + node.Message)
+			if node.Kind == child.Service.Kind && got != test.service || node.Name == slice.Name && got != test.slice {
+				t.Errorf("%s: %s is %q, want the Service %q, the EndpointSlice %q", name, node.Ref(), got, test.service, test.slice)
+			}
 		}
 	}
 }

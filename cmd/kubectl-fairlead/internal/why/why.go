@@ -96,6 +96,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		unboundClaims,
 		disabledAutoscaler,
 		notRolledBack, // The cause comes first, and why nothing helps against it after it.
+		portsWithoutPods,
 		pausedRollout,
 		routes,
 		unusedParents,

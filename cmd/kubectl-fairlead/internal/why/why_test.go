@@ -353,7 +353,9 @@ func TestPinned(t *testing.T) {
 	if next := found[1].Next; next[len(next)-1] != back {
 		t.Errorf("%q, want %q at the end", next, back)
 	}
-	loaded.Children = slices.DeleteFunc(loaded.Children, func(object child.Object) bool { return object.GetObjectKind().GroupVersionKind().Kind == child.ControllerRevision.Kind })
+	loaded.Children = slices.DeleteFunc(loaded.Children, func(object child.Object) bool {
+		return object.GetObjectKind().GroupVersionKind().Kind == child.ControllerRevision.Kind
+	})
 	if next := why.Explain(loaded).Findings[1].Next; slices.Contains(next, back) {
 		t.Errorf("%q, although revision 1 is gone", next)
 	}
