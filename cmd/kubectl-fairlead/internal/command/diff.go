@@ -253,7 +253,10 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 		}
 		about.missing, about.refused = missingConfig(live, application), routeConflict(live, application)
 	}
-	if d, err = t.compareLive(ctx, clients, from, checker, live, application, about.newNamespace); err == nil && live != nil {
+	if d, err = t.compareLive(ctx, clients, from, checker, live, application, about.newNamespace); err == nil {
+		err = leaveOutUnserved(ctx, clients, application, &d)
+	}
+	if err == nil && live != nil {
 		about.unknown, err = t.followContents(ctx, clients, live, application, &d)
 		about.unknown = strings.TrimSpace(about.unknown)
 	}
