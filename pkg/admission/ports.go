@@ -30,12 +30,15 @@ func renamedPorts(_ context.Context, in input, found *verdict) error {
 	if len(names) == 0 {
 		return nil
 	}
-	keep := "name "
-	if len(names) > 1 {
-		keep = "names "
+	keep := "keep the name "
+	switch {
+	case len(names) > 1:
+		keep = "keep the names "
+	case slices.ContainsFunc(in.new.Spec.Ports, func(port v1.ApplicationPort) bool { return port.Name == names[0] }):
+		keep = "leave port " + numbers[0] + " to " // The name moved to another number.
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf(
-		"ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests%s until they are replaced: keep the %s",
+		"ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests%s until they are replaced: %s",
 		atPorts(numbers), keep+strings.Join(names, ", ")))
 	return nil
 }
@@ -74,7 +77,7 @@ func renamed(was, is []v1.ApplicationPort) (names, numbers []string) {
 			continue
 		}
 		numbers = append(numbers, fmt.Sprint(render.ServicePort(port)))
-		if slices.Contains(dropped, was[i].Name) {
+		if slices.Contains(dropped, was[i].Name) || len(dropped) == 0 {
 			names = append(names, was[i].Name)
 		}
 	}

@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,6 +79,10 @@ func TestRenamedPorts(t *testing.T) {
 		{
 			name: "one name of two, and the numbers change places", want: []string{one},
 			old: with(ports{port("http", 9090), port("metrics", 80)}), new: with(ports{port("web", 80), port("metrics", 9090)}),
+		},
+		{
+			name: "a new name at the number of another", want: []string{strings.Replace(one, "keep the name http", "leave port 80 to http", 1)},
+			old: with(ports{port("http", 80)}), new: with(ports{port("http", 8080), port("web", 80)}),
 		},
 		{name: "one port of two goes", old: with(ports{port("http", 1), port("grpc", 2)}), new: with(ports{port("grpc", 2)})},
 	} {
