@@ -46,7 +46,7 @@ func TestUnansweredWebhookStalls(t *testing.T) {
 		}
 		w.end()
 		w.start()
-		pass(95 * time.Second) // A retry comes within 30 s.
+		pass(106 * time.Second) // A retry comes within 36 s.
 		w.wantCondition("web", v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonApplyFailed)
 		w.end()
 		want := `Warning ApplyFailed Service web: Internal error occurred: failed calling webhook "names.example.com": connection refused.`

@@ -44,6 +44,9 @@ func latestTime(snapshot child.Snapshot) time.Time {
 	}
 	for _, object := range snapshot.Children {
 		latest = later(latest, object.GetCreationTimestamp().Time)
+		if deleted := object.GetDeletionTimestamp(); deleted != nil {
+			latest = later(latest, deleted.Time)
+		}
 	}
 	return latest
 }

@@ -168,7 +168,7 @@ func (p pods) wasCompleteBefore(in Input) bool {
 const messagePausedChange = "The Deployment was changed; spec.paused pauses rollouts."
 
 // messageUncounted explains the missing numbers: without the ReplicaSet of the rollout, the Deployment controller fails before it counts the
-// other pods, so the Deployment has the numbers of before.
+// other pods, so the Deployment keeps its earlier numbers.
 const messageUncounted = "Kubernetes does not count the other pods meanwhile."
 
 // atRevision names the revision that runs, if it has a number. Under Observe the pods may be those of another client.

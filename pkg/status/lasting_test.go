@@ -10,6 +10,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -149,6 +150,29 @@ func TestLastingNamesTheHeldChild(t *testing.T) {
 	ready := apimeta.FindStatusCondition(compute(in, noon).Conditions, v1.ConditionReady)
 	if want := "Service web: Terminating until its controller removes the finalizer example.com/hold; will then be recreated."; ready.Message != want {
 		t.Errorf("%q, want %q", ready.Message, want)
+	}
+	if related := cause(compute(in, noon), ready.Reason); related == nil || related.Kind != child.Service {
+		t.Errorf("the Event is about %v, want the Service", related)
+	}
+}
+
+// TestLastingComesFirst: a write that fails once does not hide what lasts, so the Event of that does not come again.
+func TestLastingComesFirst(t *testing.T) {
+	in := settled()
+	in.Results = append(in.Results, failedWith(result(plan.Apply, child.ConfigMap, "web-config", &corev1.ConfigMap{}), unanswered("a")))
+	in.Results[1] = heldService(terminationGrace)
+	if got := stageOf(compute(in, noon)); got != "Stalled/Applying" {
+		t.Errorf("%q, want what lasts", got)
+	}
+}
+
+// TestMissingComesBeforeWhatLasts: a user can create a Secret, whatever else is away.
+func TestMissingComesBeforeWhatLasts(t *testing.T) {
+	in := settled()
+	in.Results[1] = heldService(terminationGrace)
+	in.Missing = "Secret db does not exist"
+	if ready := apimeta.FindStatusCondition(compute(in, noon).Conditions, v1.ConditionReady); ready.Reason != v1.ReasonConfigMissing {
+		t.Errorf("%s: %s, want %s", ready.Reason, ready.Message, v1.ReasonConfigMissing)
 	}
 }
 

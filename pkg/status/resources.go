@@ -276,22 +276,30 @@ func stalls(reason string) bool {
 	}
 }
 
-// summarizeResults summarizes the children, if one of them keeps the Application from being ready.
+// summarizeResults summarizes the children, if one of them keeps the Application from being ready. What stalls comes first: a worse obstacle
+// that may go away in seconds does not hide one that lasts.
 func summarizeResults(in Input, children []assessment, now time.Time) (s summary, blocked bool) {
-	for _, worst := range reasonsBySeverity() {
-		same := slices.DeleteFunc(slices.Clone(children), func(a assessment) bool { return a.reason != worst })
-		if len(same) > 0 {
-			stalled := stalls(worst)
-			if lasting := in.lasting(same, worst, now); len(lasting) > 0 {
-				stalled, same = true, lasting
-			}
-			return summary{
-				stalled: stalled, reconciling: !stalled, reason: worst,
-				message: blockedMessage(same) + waiting(children, same) + recheck(worst), cause: whyBlocked(same),
-			}, true
+	for _, reason := range reasonsBySeverity() {
+		same := slices.DeleteFunc(slices.Clone(children), func(a assessment) bool { return a.reason != reason })
+		if len(same) == 0 {
+			continue
+		}
+		stalled := stalls(reason)
+		if lasting := in.lasting(same, reason, now); len(lasting) > 0 {
+			stalled, same = true, lasting
+		}
+		if blocked && !stalled {
+			continue
+		}
+		s, blocked = summary{
+			stalled: stalled, reconciling: !stalled, reason: reason,
+			message: blockedMessage(same) + waiting(children, same) + recheck(reason), cause: whyBlocked(same),
+		}, true
+		if stalled {
+			break
 		}
 	}
-	return summary{}, false
+	return s, blocked
 }
 
 // blockedMessage is a sentence about children that are blocked for the same reason: their number, and the message of the

@@ -114,7 +114,7 @@ func summarize(in Input, children []assessment, p pods, now time.Time) summary {
 	}
 	workload := summarizePods(in, p)
 	written, blocked := summarizeResults(in, children, now)
-	if in.Missing != "" && !written.stalled {
+	if in.Missing != "" && !stalls(written.reason) {
 		return summarizeMissing(in, p)
 	}
 	if !blocked {
@@ -125,7 +125,7 @@ func summarize(in Input, children []assessment, p pods, now time.Time) summary {
 	}
 	// While the controller retries a write, pods that wait for a user come first; but not if the Deployment could not
 	// be written, since the new one may fix them.
-	if p.isApplied(in) && written.reconciling && workload.stalled {
+	if p.isApplied(in) && !stalls(written.reason) && workload.stalled {
 		return workload
 	}
 	return written

@@ -177,7 +177,7 @@ func cause(status v1.ApplicationStatus, reason string) *child.Ref {
 	}
 	for _, resource := range status.Resources {
 		failed := resource.State == v1.ResourceFailed || resource.State == v1.ResourceConflict
-		held := resource.State == v1.ResourcePending && strings.HasPrefix(resource.Message, terminatingUntil)
+		held := resource.State == v1.ResourcePending && isFirstOf(status, resource)
 		if failed && (stalls(reason) || reason == v1.ReasonApplyFailed) || held && reason == v1.ReasonApplying {
 			return related(resource)
 		}
@@ -188,6 +188,13 @@ func cause(status v1.ApplicationStatus, reason string) *child.Ref {
 		}
 	}
 	return nil
+}
+
+// isFirstOf reports whether the message of Stalled begins with the resource.
+func isFirstOf(status v1.ApplicationStatus, resource v1.ResourceStatus) bool {
+	stalled := meta.FindStatusCondition(status.Conditions, v1.ConditionStalled)
+	name := resource.Kind + " " + resource.Name
+	return stalled != nil && (strings.HasPrefix(stalled.Message, name+":") || strings.HasPrefix(stalled.Message, name+" and "))
 }
 
 func related(resource v1.ResourceStatus) *child.Ref {
