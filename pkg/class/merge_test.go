@@ -114,6 +114,18 @@ var rolloutCases = []mergeCase{{
 	merged:   `rollback: {policy: OnFailure, toRevision: 1}`,
 	taken:    `rollback: {policy: OnFailure}`,
 }, {
+	name:     "rollback: nothing in it",
+	spec:     `rollback: {}`,
+	defaults: `rollback: {policy: OnFailure}`,
+	merged:   `rollback: {policy: OnFailure}`,
+	taken:    `rollback: {policy: OnFailure}`,
+}, {
+	name:     "rollback: a named revision, and no policy of the class",
+	spec:     `rollback: {toRevision: 1}`,
+	defaults: `progressDeadlineSeconds: 60`,
+	merged:   `{rollback: {toRevision: 1}, progressDeadlineSeconds: 60}`,
+	taken:    `progressDeadlineSeconds: 60`,
+}, {
 	name:     "rollback: a policy",
 	spec:     `rollback: {policy: Never, toRevision: 1}`,
 	defaults: `rollback: {policy: OnFailure}`,

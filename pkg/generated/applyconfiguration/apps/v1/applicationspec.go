@@ -97,7 +97,7 @@ type ApplicationSpecApplyConfiguration struct {
 	// Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else.
 	Paused *bool `json:"paused,omitempty"`
 	// How to go back to an earlier revision of the pods: by itself when a rollout fails, or because you name the
-	// revision. Defaults to the policy Never.
+	// revision. Defaults to the policy of the class, or else to Never.
 	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
 	// Whether the controller repairs differences between the children and the spec (Enforce, the default), only reports
 	// them (Observe), or does nothing (Suspend). deletionPolicy applies in each case.
