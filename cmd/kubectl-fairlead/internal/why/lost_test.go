@@ -46,7 +46,7 @@ func TestLostDeploymentNotReady(t *testing.T) {
 		nothing  = "There is no Deployment of the Application, so no pods serve it. The controller has not noticed.\n"
 		doctor   = "kubectl fairlead doctor\n"
 	)
-	delete := func(loaded *cluster.Loaded) {
+	lose := func(loaded *cluster.Loaded) {
 		loaded.Children = slices.DeleteFunc(loaded.Children, func(object child.Object) bool { _, is := object.(*appsv1.Deployment); return is })
 		loaded.Pods, loaded.ReplicaSets = nil, nil
 	}
@@ -65,7 +65,7 @@ func TestLostDeploymentNotReady(t *testing.T) {
 		"invalid": {headline: false, nothing: false},
 	} {
 		loaded := clustertest.Load(t, name)
-		delete(loaded)
+		lose(loaded)
 		text, _ := printed(t, loaded)
 		wantParts(t, name, text, parts)
 	}
@@ -78,7 +78,7 @@ func TestLostDeploymentNotReady(t *testing.T) {
 	}
 	wantParts(t, "status with a Deployment", status(), map[string]bool{"3 available; revision 1, rolled back from 2\n": true})
 	pods := loaded.Pods
-	delete(loaded)
+	lose(loaded)
 	wantParts(t, "status", status(), map[string]bool{
 		"Not ready: DeploymentNotFound\n": true, nothing: true, "  no Deployment; revision 1, rolled back from 2\n": true, "  none of 3\n": true,
 		"pods updated": false, " runs; ": false, "which no pod of the Application runs\n": true,
