@@ -75,7 +75,7 @@ func TestRaisedQuota(t *testing.T) {
 	p.limit(corev1.ResourceList{"pods": resource.MustParse("0")})
 	p.create("web", "{image: example.com/web:1, replicas: 1}")
 	p.eventually("the pod to be refused", func() bool { return len(p.get("web").Status.Problems) > 0 })
-	p.want(1, []string{"why", "web"}, "A ResourceQuota of this namespace allows no more pods.", "Or then have Kubernetes try at once: kubectl fairlead -n "+p.namespace+" restart web")
+	p.want(1, []string{"why", "web"}, "A ResourceQuota of this namespace allows no more pods.", "Or then have Kubernetes try at once, which replaces no pod: kubectl -n "+p.namespace+" annotate deployment web --overwrite retry=\"$(date)\"")
 	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
 	quotas := kube.CoreV1().ResourceQuotas(p.namespace)
 	if _, err := quotas.Patch(t.Context(), "small", types.MergePatchType, []byte(`{"spec":{"hard":{"pods":"2"}}}`), metav1.PatchOptions{}); err != nil {
@@ -87,11 +87,14 @@ func TestRaisedQuota(t *testing.T) {
 	})
 	answer := p.run("why", "web")
 	// Kubernetes may try again at any time, and be faster.
-	if !strings.Contains(answer.stdout, "Have Kubernetes try at once: kubectl fairlead -n "+p.namespace+" restart web") && len(p.pods(kube)) == 0 {
+	if !strings.Contains(answer.stdout, "Have Kubernetes try at once, which replaces no pod: kubectl -n "+p.namespace+" annotate deployment web --overwrite retry=\"$(date)\"") && len(p.pods(kube)) == 0 {
 		t.Errorf("why does not see the room:\n%s", answer.stdout)
 	}
-	p.want(0, []string{"restart", "web"})
-	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "1 of 1 pods updated, 1 available")
+	annotate := []byte(`{"metadata":{"annotations":{"retry":"now"}}}`)
+	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(t.Context(), "web", types.MergePatchType, annotate, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "1 of 1 pods updated, 1 available; revision 1")
 }
 
 // TestQuotaOfReplicaSets: the Deployment controller does not write that it has observed a rollout whose ReplicaSet is refused.
@@ -104,7 +107,7 @@ func TestQuotaOfReplicaSets(t *testing.T) {
 	p.eventually("the Application to be stalled", func() bool { return len(p.get("web").Status.Problems) > 0 })
 	p.want(1, []string{"why", "web"}, "web is not ready (QuotaExceeded), and will not be until someone acts.", "A ResourceQuota of this namespace allows no more ReplicaSets.",
 		"2 pods of an older revision still serve.", "Delete former ReplicaSets, which have no pods, or ask for more quota: kubectl -n "+p.namespace+" describe resourcequotas",
-		"Have it try again once the cause is gone, which replaces the pods that run too: kubectl fairlead -n "+p.namespace+" restart web",
+		"Have it try again once the cause is gone: kubectl -n "+p.namespace+" annotate deployment web --overwrite retry=\"$(date)\"",
 		"Or go back to revision 1, the last one that was healthy: kubectl fairlead -n "+p.namespace+" undo web --to-revision=1")
 	p.want(1, []string{"status", "web"}, "0 of 2 pods updated, 2 available")
 	p.want(0, []string{"tree", "web"}, "Failed to create new replica set")

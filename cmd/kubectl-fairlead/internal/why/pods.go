@@ -98,7 +98,7 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 	if f.addQuotaRoom(&finding, problem) {
 		return finding
 	}
-	f.addRestart(&finding)
+	f.addRetry(&finding)
 	f.addClassSettings(&finding, problem)
 	return finding
 }

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
@@ -50,9 +49,9 @@ func (f facts) addQuotaRoom(finding *Finding, problem v1.Problem) bool {
 		return true
 	}
 	finding.quotaHasRoom = true
-	finding.Next = []string{"Wait: Kubernetes tries again at growing intervals, the next time within 17 minutes."}
-	if restart := f.restart(); restart != "" {
-		finding.Next = []string{"Have Kubernetes try at once" + restart, "Or wait: it tries again at growing intervals, the next time within 17 minutes."}
+	finding.Next = []string{
+		"Have Kubernetes try at once, which replaces no pod: " + f.retry(),
+		"Or wait: it tries again at growing intervals, the next time within 17 minutes.",
 	}
 	return true
 }
@@ -84,24 +83,15 @@ func (f facts) fits(quota *corev1.ResourceQuota, refusal quotaRefusal, isReplica
 	return strings.Join(used, ", "), true
 }
 
-// restart is the end of a step that has Kubernetes try at once to create the pods: those of a new rollout have no interval yet. It is "" where
-// no rollout would begin.
-func (f facts) restart() string {
-	paused := f.app.Spec.Paused != nil && *f.app.Spec.Paused
-	refused := f.ready != nil && (slices.Contains(v1.RefusalReasons, f.ready.Reason) || f.ready.Reason == v1.ReasonConfigMissing)
-	if paused || refused || f.app.DeletionTimestamp != nil || f.app.Spec.ReconcilePolicy == v1.ReconcileObserve || f.app.IsRolledBack() || edit.PinOf(f.app) > 0 {
-		return ""
-	}
-	if f.app.Status.Replicas > 0 {
-		return ", which replaces the pods that run too: kubectl fairlead restart " + f.app.Name
-	}
-	return ": kubectl fairlead restart " + f.app.Name
+// retry is the command that has Kubernetes try at once to create what was refused: any change of a Deployment or ReplicaSet does, and the
+// Deployment controller copies annotations. A new rollout would do so too, but asks for more pods than are missing.
+func (f facts) retry() string {
+	return "kubectl annotate deployment " + f.app.Name + ` --overwrite retry="$(date)"`
 }
 
-// addRestart adds that step after the one that says how long Kubernetes may wait.
-func (f facts) addRestart(finding *Finding) {
-	has := func(next string) bool { return strings.Contains(next, "kubectl fairlead restart ") }
-	if restart := f.restart(); restart != "" && slices.Contains(finding.Next, retries) && !slices.ContainsFunc(finding.Next, has) {
-		finding.Next = append(finding.Next, "Or then have Kubernetes try at once"+restart)
+// addRetry adds that step after the one that says how long Kubernetes may wait.
+func (f facts) addRetry(finding *Finding) {
+	if slices.Contains(finding.Next, retries) && !slices.ContainsFunc(finding.Next, func(next string) bool { return strings.Contains(next, " restart ") }) {
+		finding.Next = append(finding.Next, "Or then have Kubernetes try at once, which replaces no pod: "+f.retry())
 	}
 }

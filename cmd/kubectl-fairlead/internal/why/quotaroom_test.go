@@ -25,12 +25,10 @@ func TestQuotaHasRoom(t *testing.T) {
 		raised  = "When Kubernetes last tried, ResourceQuota pods allowed no more pods; by now it has room for them."
 		gone    = "When Kubernetes last tried, ResourceQuota pods allowed no more pods; it does not exist any more."
 		free    = "Free some of the quota, ask for fewer pods, or ask for more quota: kubectl describe resourcequotas"
-		atOnce  = "Have Kubernetes try at once: kubectl fairlead restart web"
-		replace = "Have Kubernetes try at once, which replaces the pods that run too: kubectl fairlead restart web"
+		atOnce  = "Have Kubernetes try at once, which replaces no pod: kubectl annotate deployment web --overwrite retry=\"$(date)\""
 		orWait  = "Or wait: it tries again at growing intervals, the next time within 17 minutes."
-		wait    = "Wait: Kubernetes tries again at growing intervals, the next time within 17 minutes."
 		retries = "Once the cause is gone, the pods come within 17 minutes: Kubernetes tries again at growing intervals."
-		thenToo = "Or then have Kubernetes try at once, which replaces the pods that run too: kubectl fairlead restart web"
+		thenToo = "Or then have Kubernetes try at once, which replaces no pod: kubectl annotate deployment web --overwrite retry=\"$(date)\""
 	)
 	quota := func(hard, used string) []*corev1.ResourceQuota {
 		return []*corev1.ResourceQuota{
@@ -52,11 +50,11 @@ func TestQuotaHasRoom(t *testing.T) {
 		{"full", quota("1", "1"), false, 1, nil, stuck, full, "", []string{free, retries, thenToo}},
 		{"unread", nil, true, 1, nil, stuck, full, "", []string{free, retries, thenToo}},
 		{"room for one of two", quota("2", "1"), false, 1, nil, stuck, full, "", []string{free, retries, thenToo}},
-		{"raised", quota("3", "1"), false, 1, nil, comes, raised, "pods: 1 of 3 used", []string{replace, orWait}},
+		{"raised", quota("3", "1"), false, 1, nil, comes, raised, "pods: 1 of 3 used", []string{atOnce, orWait}},
 		{"no pods", quota("3", "0"), false, 0, nil, comes, raised, "pods: 0 of 3 used", []string{atOnce, orWait}},
-		{"deleted", quota("3", "1")[:1], false, 1, nil, comes, gone, "", []string{replace, orWait}},
-		{"paused", quota("3", "1"), false, 1, func(a *v1.Application) { a.Spec.Paused = new(true) }, comes, raised, "pods: 1 of 3 used", []string{wait}},
-		{"paused and full", quota("1", "1"), false, 1, func(a *v1.Application) { a.Spec.Paused = new(true) }, stuck, full, "", []string{free, retries}},
+		{"deleted", quota("3", "1")[:1], false, 1, nil, comes, gone, "", []string{atOnce, orWait}},
+		{"paused", quota("3", "1"), false, 1, func(a *v1.Application) { a.Spec.Paused = new(true) }, comes, raised, "pods: 1 of 3 used", []string{atOnce, orWait}},
+		{"paused and full", quota("1", "1"), false, 1, func(a *v1.Application) { a.Spec.Paused = new(true) }, stuck, full, "", []string{free, retries, thenToo}},
 	} {
 		loaded := clustertest.Load(t, "quota")
 		loaded.Quotas, loaded.QuotasRead = test.quotas, !test.unread

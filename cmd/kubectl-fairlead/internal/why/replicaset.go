@@ -17,11 +17,7 @@ func isOfReplicaSet(problem v1.Problem) bool {
 
 // untilRetry is when Kubernetes tries again to create a ReplicaSet, and how to have it try: the Deployment controller gives up soon.
 func (f facts) untilRetry() string {
-	restart := f.restart()
-	if restart == "" {
-		return "Kubernetes tries for about 3 minutes, and again with the next change of the Deployment."
-	}
-	return "Kubernetes tries for about 3 minutes. Have it try again once the cause is gone" + restart
+	return "Kubernetes tries for about 3 minutes. Have it try again once the cause is gone: " + f.retry()
 }
 
 // ofReplicaSet is the advice where that is refused.
