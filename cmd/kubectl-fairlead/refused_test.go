@@ -4,10 +4,12 @@
 package main_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -181,7 +183,47 @@ func TestDiffCreatesNamespace(t *testing.T) {
 	if r := diff(namespace + "\n---\n" + application); r.code != 1 || !strings.HasPrefix(r.stdout, want) || !strings.HasSuffix(r.stdout, note) {
 		t.Errorf("%+v, want %q and %q", r, want, note)
 	}
+	gold := &v1.ApplicationClass{
+		ObjectMeta: metav1.ObjectMeta{Name: p.namespace},
+		Spec:       v1.ApplicationClassSpec{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}},
+	}
+	classes := p.fairlead.AppsV1().ApplicationClasses()
+	if _, err := classes.Create(t.Context(), gold, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := classes.Delete(context.Background(), gold.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	classed := strings.Replace(application, "spec: {", "spec: {className: "+gold.Name+", ", 1)
+	if r := diff(namespace + "\n---\n" + classed); r.code != 1 || !strings.HasPrefix(r.stdout, want) {
+		t.Errorf("with a class that selects the Namespace: %+v", r)
+	}
+	if r := diff(strings.Replace(namespace, "gold", "iron", 1) + "\n---\n" + classed); r.code == 1 || strings.HasPrefix(r.stdout, want) {
+		t.Errorf("with a class that does not select the Namespace: %+v", r)
+	}
 	if r := diff(application + "\n---\n" + namespace); r.code != 2 || !strings.Contains(r.stderr, "(NamespaceNotFound)") || r.stdout != "" {
 		t.Errorf("with the Namespace behind: %+v", r)
+	}
+}
+
+// TestDiffOfForeignObjects: objects of the names of children exist, without the Application's label, so that nothing is created.
+func TestDiffOfForeignObjects(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.leaveBehind("web")
+	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	file := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: 'example.com/web:1', replicas: 2}}")
+	r := p.runIn(file, "diff", "-f", "-")
+	for _, want := range []string{
+		p.namespace + "/web: no pod changes, because the Deployment does not belong to the Application.\n",
+		"! Deployment/web  Blocked\n", "! ServiceAccount/web  Blocked\n", "+ PodDisruptionBudget/web  Create\n",
+	} {
+		if r.code != 1 || !strings.Contains(r.stdout, want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
 	}
 }

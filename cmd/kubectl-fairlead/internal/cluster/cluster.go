@@ -158,29 +158,43 @@ func (c *Clients) loadChildren(ctx context.Context, loaded *Loaded, kind child.K
 	if err != nil {
 		return loaded.add(kind.Resource, err, nil)
 	}
-	items := list.Items
-	for _, resource := range application.Status.Resources {
-		ref, known := child.RefOf(application, resource)
-		if !known || ref.Kind != kind || slices.ContainsFunc(items, named(ref.Name)) {
-			continue
-		}
-		live, err := client.Get(ctx, ref.Name, metav1.GetOptions{})
-		switch {
-		case err == nil:
-			items = append(items, *live)
-		case !apierrors.IsNotFound(err):
-			return loaded.add(kind.Resource, err, nil)
-		}
-	}
-	typed := make([]child.Object, 0, len(items))
-	for i := range items {
-		object, err := childcodec.Decode(kind, &items[i])
+	typed := make([]child.Object, 0, len(list.Items))
+	for i := range list.Items {
+		object, err := childcodec.Decode(kind, &list.Items[i])
 		if err != nil {
 			return err
 		}
 		typed = append(typed, object)
 	}
-	return loaded.add(kind.Resource, nil, func() { loaded.Children = append(loaded.Children, typed...) })
+	if err := loaded.add(kind.Resource, nil, func() { loaded.Children = append(loaded.Children, typed...) }); err != nil {
+		return err
+	}
+	for _, resource := range application.Status.Resources {
+		ref, known := child.RefOf(application, resource)
+		if !known || ref.Kind != kind || slices.ContainsFunc(list.Items, named(ref.Name)) {
+			continue
+		}
+		if _, err := c.LoadChild(ctx, loaded, ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadChild gets an object of the name of a child, whoever it belongs to, and reports whether it exists.
+func (c *Clients) LoadChild(ctx context.Context, loaded *Loaded, ref child.Ref) (exists bool, err error) {
+	live, err := c.Dynamic.Resource(ref.Kind.GroupVersionResource()).Namespace(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, loaded.add(ref.Kind.Resource, err, nil)
+	}
+	object, err := childcodec.Decode(ref.Kind, live)
+	if err != nil {
+		return false, err
+	}
+	return true, loaded.add(ref.Kind.Resource, nil, func() { loaded.Children = append(loaded.Children, object) })
 }
 
 // HasKind reports whether the Application may have a child of an optional kind: status has all that exist.

@@ -291,11 +291,11 @@ func (t *tool) compareLive(
 	asksCluster := from.asksCluster() && !newNamespace
 	if asksCluster {
 		d, served, err := t.served(ctx, live, application)
-		if served && err == nil {
-			err = accepted(ctx, clients, live, application)
-		}
-		if served || err != nil {
+		if err != nil {
 			return d, err
+		}
+		if served && !slices.ContainsFunc(d.Children, created) { // The server does not look for objects of others.
+			return d, accepted(ctx, clients, live, application)
 		}
 	}
 	around := live
@@ -311,10 +311,35 @@ func (t *tool) compareLive(
 		return preview.Difference{}, err
 	}
 	d, err := t.liveDifference(live, application, loaded, platform)
+	if err == nil {
+		var found bool
+		if found, err = loadForeign(ctx, clients, loaded, d); err == nil && found {
+			d, err = t.liveDifference(live, application, loaded, platform)
+		}
+	}
 	if err == nil && asksCluster {
 		err = accepted(ctx, clients, live, application)
 	}
 	return d, err
+}
+
+func created(c preview.Child) bool { return c.Action == preview.Create }
+
+// loadForeign reads objects that have the names of children to create, and reports whether there are any. They lack the Application's
+// label, so nothing else reads them before status names them.
+func loadForeign(ctx context.Context, clients *cluster.Clients, loaded *cluster.Loaded, d preview.Difference) (found bool, err error) {
+	for _, c := range d.Children {
+		i := slices.IndexFunc(child.AllKinds(), func(kind child.Kind) bool { return kind.Kind == c.Kind })
+		if i < 0 || !created(c) {
+			continue
+		}
+		exists, err := clients.LoadChild(ctx, loaded, child.Ref{Kind: child.AllKinds()[i], Namespace: loaded.Application.Namespace, Name: c.Name})
+		if err != nil {
+			return false, err
+		}
+		found = found || exists
+	}
+	return found, nil
 }
 
 // liveDifference is the difference beside what runs.
