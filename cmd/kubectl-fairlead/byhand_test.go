@@ -102,7 +102,7 @@ func TestWhyOfSeveralConflicts(t *testing.T) {
 	r := p.run("why", "web")
 	for _, want := range []string{
 		"Deployment web exists and does not belong to this Application",
-		"   → Let an Application adopt the Deployment, which replaces no pod until you say so. The short way: delete this Application, ",
+		"   → Let an Application adopt the Deployment, which replaces no pod until you say so; the command names what needs your --accept. The short way: delete this Application, ",
 		"   → The adoption of the Deployment takes the Service over too.\n",
 	} {
 		if !strings.Contains(r.stdout, want) {

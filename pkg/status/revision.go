@@ -25,7 +25,7 @@ func revision(in Input, p pods) *v1.RevisionStatus {
 	if !in.planned() {
 		return before.DeepCopy()
 	}
-	after := *in.Revision.DeepCopy()
+	after := in.Revision
 	if in.RenumberedFrom != 0 && !in.isWritten(in.Renumbered) {
 		after = withNumber(after, in.Revision.Current, in.RenumberedFrom)
 	}
@@ -56,6 +56,7 @@ func withNumber(numbers v1.RevisionStatus, from, to int64) v1.RevisionStatus {
 		return number
 	}
 	numbers.Current, numbers.LastHealthy = replace(numbers.Current), replace(numbers.LastHealthy)
+	numbers.FormerHealthy = slices.Clone(numbers.FormerHealthy)
 	for i, number := range numbers.FormerHealthy {
 		numbers.FormerHealthy[i] = replace(number)
 	}

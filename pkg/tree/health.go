@@ -212,7 +212,7 @@ func ingressHosts(live *networkingv1.Ingress) []string {
 func serviceInfo(live *corev1.Service) string {
 	ports := make([]string, 0, len(live.Spec.Ports))
 	for _, port := range live.Spec.Ports {
-		ports = append(ports, fmt.Sprintf("%s:%d", port.Name, port.Port))
+		ports = append(ports, strings.TrimPrefix(fmt.Sprintf("%s:%d", port.Name, port.Port), ":"))
 	}
 	return strings.Join(ports, ", ")
 }

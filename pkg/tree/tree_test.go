@@ -264,6 +264,18 @@ func TestUnservedPort(t *testing.T) {
 	}
 }
 
+// TestUnnamedPort: a Service may have one port without a name.
+func TestUnnamedPort(t *testing.T) {
+	objects, _ := treetest.Load(t, "healthy")
+	i := slices.IndexFunc(objects.Children, func(object child.Object) bool { _, is := object.(*corev1.Service); return is })
+	objects.Children[i].(*corev1.Service).Spec.Ports = []corev1.ServicePort{{Port: 80}}
+	for _, node := range tree.Build(objects).All() {
+		if node.Kind == child.Service.Kind && node.Info != "80" {
+			t.Errorf("the Service is shown with %q, want its number", node.Info)
+		}
+	}
+}
+
 // TestSanitized wants no control character of a component's message in the tree: a terminal would obey it.
 func TestSanitized(t *testing.T) {
 	objects, _ := treetest.Load(t, "image")

@@ -2952,7 +2952,7 @@ func schema_pkg_apis_apps_v1_Rollback(ref common.ReferenceCallback) common.OpenA
 				Properties: map[string]spec.Schema{
 					"policy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are over. Never (the default, unless the class has another): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back, nor is a change made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a policy, that of the class applies.",
+							Description: "What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back, nor is a change made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a policy, that of the class applies.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -2999,7 +2999,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Host names, lower-case, optionally with a wildcard as first label (*.example.com). At least one, because a route without a host would take every host of the cluster. An HTTPRoute has at most 16.",
+							Description: "Host names, optionally with a wildcard as first label (*.example.com); stored in lower case. At least one, because a route without a host would take every host of the cluster. An HTTPRoute has at most 16.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

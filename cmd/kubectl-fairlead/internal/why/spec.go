@@ -188,7 +188,8 @@ func refusalWords(reason string) string {
 // pausedRollout explains a rollout that a user stopped.
 func pausedRollout(f facts) []Finding {
 	paused := f.condition(v1.ConditionPaused)
-	if paused == nil || paused.Status != metav1.ConditionTrue || f.isIn(v1.ResourceConflict, child.Deployment) {
+	isBlocked := f.ready != nil && f.ready.Reason == v1.ReasonConflict && f.lacksDeployment()
+	if paused == nil || paused.Status != metav1.ConditionTrue || f.isIn(v1.ResourceConflict, child.Deployment) || isBlocked {
 		return nil // The way out, to take the Deployment back or to adopt it, needs the pause.
 	}
 	if found := f.startsNoPods(); len(found) > 0 {

@@ -29,3 +29,21 @@ func TestRefusedSpecRepairsNothing(t *testing.T) {
 	loaded.Unreadable[child.Deployment.Resource] = errors.New("forbidden")
 	wantParts(t, "unknown", first(printed(t, loaded)), map[string]bool{refused + "\n": true, no: false})
 }
+
+// TestPauseBeforeTheDeployment: while a child is in conflict and there is no Deployment, the way out needs the pause, so why does not advise
+// to end it.
+func TestPauseBeforeTheDeployment(t *testing.T) {
+	const resume = "kubectl fairlead resume"
+	loaded := clustertest.Load(t, "paused")
+	text, _ := printed(t, loaded)
+	wantParts(t, "paused", text, map[string]bool{resume: true})
+	meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = v1.ReasonConflict
+	for i := range loaded.Application.Status.Resources {
+		if resource := &loaded.Application.Status.Resources[i]; resource.Kind == child.Deployment.Kind {
+			resource.State = v1.ResourcePending
+		}
+	}
+	remove(loaded, child.Deployment)
+	text, _ = printed(t, loaded)
+	wantParts(t, "in conflict", text, map[string]bool{resume: false})
+}

@@ -17,7 +17,7 @@ const (
 // Rollback is which revision runs if not the spec: after a failed rollout, or because you ask for it.
 type Rollback struct {
 	// What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are
-	// over. Never (the default, unless the class has another): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last
+	// over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last
 	// healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition
 	// RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled
 	// back, nor is a change made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a

@@ -39,7 +39,7 @@ type Route struct {
 	// +optional
 	Type RouteType `json:"type,omitempty"`
 
-	// Host names, lower-case, optionally with a wildcard as first label (*.example.com). At least
+	// Host names, optionally with a wildcard as first label (*.example.com); stored in lower case. At least
 	// one, because a route without a host would take every host of the cluster. An HTTPRoute has at
 	// most 16.
 	// +listType=set

@@ -24,7 +24,7 @@ type RouteApplyConfiguration struct {
 	// Gateways of all parentRefs have accepted the HTTPRoute, unless the route has lost one of its host names or
 	// paths.
 	Type *appsv1.RouteType `json:"type,omitempty"`
-	// Host names, lower-case, optionally with a wildcard as first label (*.example.com). At least
+	// Host names, optionally with a wildcard as first label (*.example.com); stored in lower case. At least
 	// one, because a route without a host would take every host of the cluster. An HTTPRoute has at
 	// most 16.
 	Hostnames []string `json:"hostnames,omitempty"`
