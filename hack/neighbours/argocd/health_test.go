@@ -46,7 +46,10 @@ func TestApplicationHealth(t *testing.T) {
 	}
 	expected := map[string]string{"Current": "Healthy", "InProgress": "Progressing", "Failed": "Degraded", "Terminating": "Progressing"}
 	// kstatus knows no word for what waits for the user.
-	suspended := map[string]bool{"paused with a rollout to come": true, "paused before the first pod": true, "observed, and no Deployment": true, "suspended after it failed": true}
+	suspended := map[string]bool{
+		"paused with a rollout to come": true, "paused with a new pod that crashes, and the old ones serve": true,
+		"paused before the first pod": true, "observed, and no Deployment": true, "suspended after it failed": true,
+	}
 	seen := map[string]bool{}
 	for _, record := range records {
 		t.Run(record.Scenario, func(t *testing.T) {
