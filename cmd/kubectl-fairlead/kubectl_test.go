@@ -103,7 +103,7 @@ func TestKubectl(t *testing.T) {
 }
 
 // servesTenants: a user without permissions in the cluster may not read the class that decides about an Application. The server renders
-// the Application for that user, so an adoption and an edit need no class.
+// the Application for that user, so an adoption, an edit and a comparison need no class.
 func (p *plugin) servesTenants() {
 	p.Helper()
 	class := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, Spec: v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{PriorityClassName: "system-cluster-critical"}}}
@@ -140,6 +140,10 @@ func (p *plugin) servesTenants() {
 	p.create("classed", "{image: example.com/web:1, replicas: 2, className: gold}")
 	p.want(0, []string{"status", "classed", "--watch", "--timeout=60s"})
 	p.want(0, []string{"set", "image", "classed", "example.com/web:2", "--dry-run=client", as}, "All 2 pods are replaced, because of containers[classed].image.")
+	planned := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: planned}, spec: {image: 'example.com/web:1', replicas: 2, className: gold}}")
+	if r := p.runIn(planned, "diff", "-f", "-", as); r.code != 1 || !strings.Contains(r.stdout, "/planned: 2 pods are asked for.") {
+		p.Errorf("diff of a new Application: %+v", r)
+	}
 }
 
 // servesDiff: the server computes the difference, and the pods of the former ReplicaSet, which a stuck rollout has not replaced, stay.

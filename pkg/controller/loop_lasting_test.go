@@ -25,8 +25,8 @@ func (w *world) warnings() []string {
 	return slices.DeleteFunc(w.told(), func(event string) bool { return !strings.HasPrefix(event, corev1.EventTypeWarning) })
 }
 
-// A webhook that gives no answer keeps a child from being written. After two minutes, of which another replica saw the second, the
-// status and one Event ask a user to act. Both end with the answer.
+// A webhook that gives no answer keeps a child from being written. After two minutes, the
+// status and one Event ask a user to act, also if another replica leads by then. Both end with the answer.
 func TestUnansweredWebhookStalls(t *testing.T) {
 	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
 		w.serves("web")

@@ -137,7 +137,7 @@ func TestConfigChangeSaysWhatFollows(t *testing.T) {
 		w.edit("edited", func(a *v1.Application) { a.Spec.Env = using("edited", "cache", "db").Spec.Env })
 		pass(time.Minute)
 		if told := w.told(); slices.ContainsFunc(told, func(event string) bool { return strings.HasPrefix(event, changed) }) {
-			w.Errorf("an edit of the references is told as %q", told)
+			w.Errorf("an edit of the references has the Events %q", told)
 		}
 		w.setPassword("db", "two")
 		pass(time.Minute)

@@ -181,7 +181,7 @@ func (c *Clients) loadChildren(ctx context.Context, loaded *Loaded, kind child.K
 	return nil
 }
 
-// LoadChild gets an object of the name of a child, whoever it belongs to, and reports whether it exists.
+// LoadChild gets the object that has the name of a child, also if it is not the Application's, and reports whether it exists.
 func (c *Clients) LoadChild(ctx context.Context, loaded *Loaded, ref child.Ref) (exists bool, err error) {
 	live, err := c.Dynamic.Resource(ref.Kind.GroupVersionResource()).Namespace(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -20,6 +20,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/tree"
 )
 
 func (t *tool) diff() *cobra.Command {
@@ -294,8 +295,14 @@ func (t *tool) compareLive(
 		if err != nil {
 			return d, err
 		}
-		if served && !slices.ContainsFunc(d.Children, created) { // The server does not look for objects of others.
-			return d, accepted(ctx, clients, live, application)
+		if served {
+			// The server does not look for objects of others. Where there are some, the plugin computes the difference.
+			others := &cluster.Loaded{Objects: tree.Objects{Application: application}, Unreadable: map[string]error{}}
+			if found, err := loadForeign(ctx, clients, others, d); err != nil {
+				return d, err
+			} else if !found {
+				return d, accepted(ctx, clients, live, application)
+			}
 		}
 	}
 	around := live
@@ -323,14 +330,12 @@ func (t *tool) compareLive(
 	return d, err
 }
 
-func created(c preview.Child) bool { return c.Action == preview.Create }
-
 // loadForeign reads objects that have the names of children to create, and reports whether there are any. They lack the Application's
 // label, so nothing else reads them before status names them.
 func loadForeign(ctx context.Context, clients *cluster.Clients, loaded *cluster.Loaded, d preview.Difference) (found bool, err error) {
 	for _, c := range d.Children {
 		i := slices.IndexFunc(child.AllKinds(), func(kind child.Kind) bool { return kind.Kind == c.Kind })
-		if i < 0 || !created(c) {
+		if i < 0 || c.Action != preview.Create {
 			continue
 		}
 		exists, err := clients.LoadChild(ctx, loaded, child.Ref{Kind: child.AllKinds()[i], Namespace: loaded.Application.Namespace, Name: c.Name})
