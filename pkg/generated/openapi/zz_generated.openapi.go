@@ -1569,7 +1569,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"rollback": {
 						SchemaProps: spec.SchemaProps{
-							Description: "How to go back to an earlier revision of the pods: by itself when a rollout fails, or because you name the revision. Defaults to the policy of the class, or else to Never.",
+							Description: "How to go back to an earlier revision of the pods: automatically when a rollout fails, or because you name the revision. Defaults to the policy of the class, or else to Never.",
 							Ref:         ref(v1.Rollback{}.OpenAPIModelName()),
 						},
 					},
@@ -2952,7 +2952,7 @@ func schema_pkg_apis_apps_v1_Rollback(ref common.ReferenceCallback) common.OpenA
 				Properties: map[string]spec.Schema{
 					"policy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back, nor is a change made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a policy, that of the class applies.",
+							Description: "What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled back, nor is a change made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a policy, the policy of the class applies.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

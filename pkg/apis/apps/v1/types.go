@@ -252,7 +252,7 @@ type ApplicationSpec struct {
 	// +optional
 	Paused *bool `json:"paused,omitempty"`
 
-	// How to go back to an earlier revision of the pods: by itself when a rollout fails, or because you name the
+	// How to go back to an earlier revision of the pods: automatically when a rollout fails, or because you name the
 	// revision. Defaults to the policy of the class, or else to Never.
 	// +optional
 	Rollback *Rollback `json:"rollback,omitempty"`

@@ -21,7 +21,7 @@ type Rollback struct {
 	// healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition
 	// RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled
 	// back, nor is a change made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a
-	// policy, that of the class applies.
+	// policy, the policy of the class applies.
 	// +optional
 	Policy RollbackPolicy `json:"policy,omitempty"`
 

@@ -96,7 +96,7 @@ type ApplicationSpecApplyConfiguration struct {
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 	// Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else.
 	Paused *bool `json:"paused,omitempty"`
-	// How to go back to an earlier revision of the pods: by itself when a rollout fails, or because you name the
+	// How to go back to an earlier revision of the pods: automatically when a rollout fails, or because you name the
 	// revision. Defaults to the policy of the class, or else to Never.
 	Rollback *RollbackApplyConfiguration `json:"rollback,omitempty"`
 	// Whether the controller repairs differences between the children and the spec (Enforce, the default), only reports
