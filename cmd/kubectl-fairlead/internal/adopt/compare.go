@@ -6,6 +6,7 @@ package adopt
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,10 +20,10 @@ import (
 
 // Differences are how the pods will differ.
 type Differences struct {
-	// Renamed says what has another name afterwards: the application's container, and the volumes that it mounts. The paths of the
-	// changes have the new names.
+	// Renamed says what has another name afterwards: the application's container, and the volumes that it mounts.
 	Renamed []string
-	// Changed are fields with another value, and Lost those that the Application does not have.
+	// Changed are fields with another value, and Lost those that the Application does not have. Their paths have the new name of the
+	// container, but the names that the user gave the volumes.
 	Changed, Lost []preview.Change
 }
 
@@ -33,13 +34,18 @@ func (d *Differences) Empty() bool { return len(d.Renamed)+len(d.Changed)+len(d.
 func Compare(live *appsv1.Deployment, container string, next *corev1.PodTemplateSpec) (*Differences, error) {
 	before := live.Spec.Template.DeepCopy()
 	d := &Differences{}
+	former := map[string]string{}
 	if !hasNames(&before.Spec, container, live.Name, &next.Spec) {
 		d.Renamed = renamed(&before.Spec, container, live.Name, &next.Spec)
+		former = formerNames(&before.Spec, container, &next.Spec)
 		rename(&before.Spec, container, live.Name, addsTemporaryVolume(&next.Spec))
 	}
 	all, err := preview.Changes(before, next)
 	if err != nil {
 		return nil, err
+	}
+	for i := range all {
+		all[i] = withFormerNames(all[i], former)
 	}
 	for _, change := range all {
 		switch {
@@ -119,10 +125,56 @@ func renamed(pod *corev1.PodSpec, container, name string, next *corev1.PodSpec) 
 		former := pod.Volumes[i].Name
 		becomes := func(volume corev1.Volume) bool { return volume.Name == names.first[former] && volume.Name != former }
 		if slices.ContainsFunc(next.Volumes, becomes) {
-			said = append(said, "volume "+former+" becomes "+names.first[former])
+			said = append(said, "volume "+former+", mounted at "+mountPath(&pod.Containers[at], former)+", becomes "+names.first[former])
 		}
 	}
 	return said
+}
+
+// mountPath is where the container mounts the volume first, which decides the volume's name in an Application.
+func mountPath(container *corev1.Container, volume string) string {
+	at := slices.IndexFunc(container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume })
+	if at < 0 {
+		return ""
+	}
+	return container.VolumeMounts[at].MountPath
+}
+
+// formerNames are the names that the user knows of the volumes that rename renames, by the new names. A name that another volume of next
+// has stays out: it would mean two volumes.
+func formerNames(pod *corev1.PodSpec, container string, next *corev1.PodSpec) map[string]string {
+	former := map[string]string{}
+	at := slices.IndexFunc(pod.Containers, func(candidate corev1.Container) bool { return candidate.Name == container })
+	if at < 0 {
+		return former
+	}
+	for volume, name := range volumeNames(&pod.Containers[at], addsTemporaryVolume(next)).first {
+		if !slices.ContainsFunc(next.Volumes, func(other corev1.Volume) bool { return other.Name == volume }) {
+			former[name] = volume
+		}
+	}
+	return former
+}
+
+// volumeInPath is a volume, or a mount, in the path of a change.
+var volumeInPath = regexp.MustCompile(`(\.(?:volumes|volumeMounts)\[)([^\]]+)\]`)
+
+// withFormerNames is the change in the words of the user, who reads and accepts it before the volumes have their new names.
+func withFormerNames(change preview.Change, former map[string]string) preview.Change {
+	isVolume := false
+	change.Path = volumeInPath.ReplaceAllStringFunc(change.Path, func(step string) string {
+		isVolume = true
+		parts := volumeInPath.FindStringSubmatch(step)
+		return parts[1] + cmp.Or(former[parts[2]], parts[2]) + "]"
+	})
+	for _, value := range []any{change.Before, change.After} {
+		if fields, isMap := value.(map[string]any); isMap && isVolume {
+			if name, _ := fields["name"].(string); former[name] != "" {
+				fields["name"] = former[name]
+			}
+		}
+	}
+	return change
 }
 
 // rename gives the container and its volumes the names that the Application gives them.

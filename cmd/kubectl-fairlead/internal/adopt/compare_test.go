@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,7 +20,7 @@ func TestCompare(t *testing.T) {
 	live := parse[appsv1.Deployment](t, chart)
 	next := live.Spec.Template.DeepCopy()
 	rename(&next.Spec, "shop", "web", false)
-	renamed := []string{"container shop becomes web", "volume data becomes " + v1.VolumeName("/data"), "volume tmp becomes " + v1.VolumeName("/tmp")}
+	renamed := []string{"container shop becomes web", "volume data, mounted at /data, becomes " + v1.VolumeName("/data"), "volume tmp, mounted at /tmp, becomes " + v1.VolumeName("/tmp")}
 	compare := func(want Differences) {
 		t.Helper()
 		got, err := Compare(live, "shop", next)
@@ -39,7 +40,7 @@ func TestCompare(t *testing.T) {
 		Changed: []preview.Change{{Path: ".spec.enableServiceLinks", After: false}},
 		Lost: []preview.Change{
 			{Path: ".metadata.annotations", Before: map[string]any{"scrape": "true"}},
-			{Path: ".spec.volumes[" + v1.VolumeName("/tmp") + "]", Before: map[string]any{"name": v1.VolumeName("/tmp"), "emptyDir": map[string]any{}}},
+			{Path: ".spec.volumes[tmp]", Before: map[string]any{"name": "tmp", "emptyDir": map[string]any{}}},
 		},
 	})
 }
@@ -76,7 +77,7 @@ func TestCompareLeftBehind(t *testing.T) {
 			t.Errorf("%s: the differences are %+v, %v", what, got, err)
 			continue
 		}
-		if diff := cmp.Diff([]string{"container shop becomes web", "volume data becomes " + v1.VolumeName("/data")}, got.Renamed); diff != "" {
+		if diff := cmp.Diff([]string{"container shop becomes web", "volume data, mounted at /data, becomes " + v1.VolumeName("/data")}, got.Renamed); diff != "" {
 			t.Errorf("renamed (-want +got):\n%s", diff)
 		}
 		next.Annotations = nil
@@ -99,5 +100,53 @@ func TestCompareSays(t *testing.T) {
 	next.Spec.EnableServiceLinks = new(false)
 	if got, err = Compare(live, "shop", next); err != nil || len(got.Changed) != 1 || got.Changed[0].Path != ".spec.enableServiceLinks" {
 		t.Errorf("the differences are %+v, %v", got, err)
+	}
+}
+
+// TestCompareNamesVolumes: the account has the names of the volumes in the Deployment. An Application that has the files in its spec.config
+// mounts them from a volume of another name.
+func TestCompareNamesVolumes(t *testing.T) {
+	live := parse[appsv1.Deployment](t, `
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: web, volumeMounts: [{name: settings, mountPath: /etc/app}, {name: cache, mountPath: /cache}, {name: config, mountPath: /conf}]}
+      - {name: proxy, volumeMounts: [{name: settings, mountPath: /p}]}
+      volumes: [{name: settings, configMap: {name: web}}, {name: cache, emptyDir: {}}, {name: config, secret: {secretName: web}}]
+`)
+	cache, conf := v1.VolumeName("/cache"), v1.VolumeName("/conf")
+	next := parse[corev1.PodTemplateSpec](t, strings.NewReplacer("CACHE", cache, "CONF", conf).Replace(`
+spec:
+  containers:
+  - {name: web, volumeMounts: [{name: config, mountPath: /etc/app}, {name: CACHE, mountPath: /cache, readOnly: true}, {name: CONF, mountPath: /conf}]}
+  - {name: proxy, volumeMounts: [{name: config, mountPath: /p}]}
+  volumes: [{name: config, configMap: {name: web}}, {name: CACHE, emptyDir: {sizeLimit: 1Gi}}, {name: CONF, secret: {secretName: other}}]
+`))
+	got, err := Compare(live, "web", next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mount := func(name, path string) map[string]any { return map[string]any{"name": name, "mountPath": path} }
+	want := &Differences{
+		Renamed: []string{"volume cache, mounted at /cache, becomes " + cache, "volume config, mounted at /conf, becomes " + conf},
+		Changed: []preview.Change{
+			{Path: ".spec.containers[proxy].volumeMounts[config]", After: mount("config", "/p")},
+			{Path: ".spec.containers[web].volumeMounts[cache].readOnly", After: true},
+			{Path: ".spec.containers[web].volumeMounts[config]", After: mount("config", "/etc/app")},
+			{Path: ".spec.volumes[cache].emptyDir.sizeLimit", After: "1Gi"},
+			{Path: ".spec.volumes[" + conf + "].secret.secretName", Before: "web", After: "other"},
+			{Path: ".spec.volumes[config]", After: map[string]any{"name": "config", "configMap": map[string]any{"name": "web"}}},
+		},
+		Lost: []preview.Change{
+			{Path: ".spec.containers[proxy].volumeMounts[settings]", Before: mount("settings", "/p")},
+			{Path: ".spec.containers[web].volumeMounts[settings]", Before: mount("settings", "/etc/app")},
+			{Path: ".spec.volumes[settings]", Before: map[string]any{"name": "settings", "configMap": map[string]any{"name": "web"}}},
+		},
+	}
+	bySortedPath := cmpopts.SortSlices(func(a, b preview.Change) bool { return a.Path < b.Path })
+	if diff := cmp.Diff(want, got, bySortedPath); diff != "" {
+		t.Errorf("the differences (-want +got):\n%s", diff)
 	}
 }

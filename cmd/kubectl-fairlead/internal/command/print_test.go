@@ -45,9 +45,9 @@ func TestPrint(t *testing.T) {
 			printChanges(to, "shop/web", 2, &adopt.Differences{Changed: changed, Lost: []preview.Change{{Path: ".spec.containers[web].tty", Before: true}}})
 			printChanges(to, "shop/idle", 1, &adopt.Differences{Changed: changed[:1]})
 			printChanges(to, "shop/none", 0, &adopt.Differences{Changed: changed[:2]})
-			renamed := []string{"container server becomes cart", "volume cfg becomes etc-app-5978956465", "volume cache becomes var-cache-app-97a17890c2"}
+			renamed := []string{"container server becomes cart", "volume cfg, mounted at /etc/app, becomes etc-app-5978956465", "volume cache, mounted at /var/cache/app, becomes var-cache-app-97a17890c2"}
 			printChanges(to, "shop/cart", 3, &adopt.Differences{Changed: changed[1:], Renamed: renamed})
-			printChanges(to, "shop/ejected", 3, &adopt.Differences{Renamed: []string{"volume config becomes etc-shop-37eff16174"}})
+			printChanges(to, "shop/ejected", 3, &adopt.Differences{Renamed: []string{"volume config, mounted at /etc/shop, becomes etc-shop-37eff16174"}})
 			printChanges(to, "shop/same", 3, &adopt.Differences{})
 			to.Hanging("  ", stays([]string{"HorizontalPodAutoscaler web", "PodDisruptionBudget shop"}))
 			to.Hanging("  ", servicesStay([]string{"web-internal"}, ""))
