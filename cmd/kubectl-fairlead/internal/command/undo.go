@@ -31,9 +31,9 @@ func (t *tool) undo() *cobra.Command {
 			what differs, no change of the spec leads back: undo then names the revision in spec.rollback.toRevision, which stays until
 			you remove it.
 
-			Without --to-revision it is the last healthy revision. If that one runs, as the spec says, it is the one before;
-			revisions that never were healthy are left out, and so are restarts of what runs. If none has been healthy, it is what runs, if
-			the spec says something else.` + "\n\n" + editsNote),
+			Without --to-revision, or with 0, it is the last healthy revision. If that one runs, as the spec says, it is the one
+			before; revisions that never were healthy are left out, and so are restarts of what runs. If none has been healthy, it
+			is what runs, if the spec says something else.` + "\n\n" + editsNote),
 		Example: examples(`
 			# Back to the last healthy revision
 			kubectl fairlead undo web
@@ -66,7 +66,7 @@ func (t *tool) undo() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Int64Var(&to, "to-revision", 0, "The revision to go back to; see 'kubectl fairlead history'.")
+	cmd.Flags().Int64Var(&to, "to-revision", 0, "The revision to go back to, of those in 'kubectl fairlead history'; 0: the last healthy one, or the one before.")
 	e.addEditTo(cmd)
 	return cmd
 }
