@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/utils/ptr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -38,8 +39,9 @@ type edit struct {
 	newOptions  func() options
 	// spec returns the merge patch of the spec.
 	spec func(given options, now time.Time) (map[string]any, error)
-	// check, if it is not nil, returns an error if the edit would do harm to the Application as it is.
-	check func(application *v1.Application) error
+	// check, if it is not nil, returns an error if the edit would do harm to the Application as it is. The caution is about
+	// one that may do harm.
+	check func(application *v1.Application) (caution string, err error)
 }
 
 func edits() []edit {
@@ -56,12 +58,19 @@ func restart(_ options, now time.Time) (map[string]any, error) {
 }
 
 // checkRestart refuses to try a revision again that failed and was rolled back: the spec still says it, and a restart is a change of it.
-func checkRestart(application *v1.Application) error {
+// Of a suspended Application it only warns, as the plugin does: whether the spec has changed since is not known.
+func checkRestart(application *v1.Application) (caution string, err error) {
 	status := application.Status.Revision
-	if status == nil || !application.IsRolledBack() || application.Status.ObservedGeneration != application.Generation {
-		return nil
+	switch {
+	case status == nil || status.RolledBackFrom == 0:
+		return "", nil
+	case application.Spec.ReconcilePolicy == v1.ReconcileSuspend:
+		caution = fmt.Sprintf("revision %d failed and was rolled back: if the spec still asks for it, the restart tries it again", status.RolledBackFrom)
 	}
-	return apierrors.NewConflict(v1.Resource(v1.ApplicationResource), application.Name, fmt.Errorf(
+	if !application.IsRolledBack() || application.Status.ObservedGeneration != application.Generation {
+		return caution, nil
+	}
+	return "", apierrors.NewConflict(v1.Resource(v1.ApplicationResource), application.Name, fmt.Errorf(
 		"revision %d failed and was rolled back, and a restart would try it again: change the pods in the spec instead", status.RolledBackFrom))
 }
 
@@ -109,12 +118,13 @@ func (r *editor) Create(ctx context.Context, name string, object runtime.Object,
 		}
 	}
 	applications := r.applications.Applications(request.NamespaceValue(ctx))
+	caution := ""
 	if r.check != nil {
 		present, err := applications.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return nil, err
 		}
-		if err := r.check(present); err != nil {
+		if caution, err = r.check(present); err != nil {
 			return nil, err
 		}
 	}
@@ -137,6 +147,9 @@ func (r *editor) Create(ctx context.Context, name string, object runtime.Object,
 		metav1.PatchOptions{DryRun: create.DryRun, FieldManager: editManager})
 	if err != nil {
 		return nil, err // It is the answer: 404, 409 or 422 of kube-apiserver.
+	}
+	if caution != "" {
+		warning.AddWarning(ctx, "", caution)
 	}
 	return r.answer(patched), nil
 }
