@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -119,6 +120,30 @@ func (l *liveReader) children(ctx context.Context, application *v1.Application, 
 		if err := addChild(found, kind, object); err != nil {
 			return nil, err
 		}
+	}
+	return found, nil
+}
+
+// addForeign gets the objects that have the names of children to create, and reports whether there are any: they lack the label. The user may
+// list each of these kinds, and so read them, because a rendering with another kind was refused before.
+func (l *liveReader) addForeign(ctx context.Context, live child.Snapshot, difference preview.Difference) (found bool, err error) {
+	for _, c := range difference.Children {
+		at := slices.IndexFunc(child.AllKinds(), func(kind child.Kind) bool { return kind.Kind == c.Kind })
+		if at < 0 || c.Action != preview.Create {
+			continue
+		}
+		kind := child.AllKinds()[at]
+		object, err := l.clients.Dynamic.Resource(kind.GroupVersionResource()).Namespace(live.Application.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("get %s %s: %w", kind.Kind, c.Name, err)
+		}
+		if err := addChild(live.Children, kind, object); err != nil {
+			return false, err
+		}
+		found = true
 	}
 	return found, nil
 }

@@ -116,6 +116,15 @@ func (r *renderer) render(ctx context.Context, posted *v1.Application) (runtime.
 	if err := unread.concern(rendering.Children, about); err != nil {
 		return nil, err
 	}
+	found, err := r.live.addForeign(ctx, live, difference)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		if rendering, difference, err = preview.Of(r.differ, old, posted, live, platform, time.Now()); err != nil {
+			return nil, apierrors.NewInternalError(err)
+		}
+	}
 	return newRendering(about, rendering, difference)
 }
 

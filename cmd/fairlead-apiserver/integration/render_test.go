@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -111,6 +112,40 @@ func TestRender(t *testing.T) {
 	}
 	if _, err := f.fairlead.AppsV1().Applications(f.namespace).Get(t.Context(), "another", metav1.GetOptions{}); code(err) != 404 {
 		t.Errorf("the rendered new Application: %v, want 404", err)
+	}
+}
+
+// TestRenderForeign: an object of another owner, which lacks the label, is not created, and a user who may not list its kind learns nothing of it.
+func TestRenderForeign(t *testing.T) {
+	f := start(t)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "foreign", Labels: map[string]string{"team": "other"}}}
+	if _, err := f.kube.CoreV1().ServiceAccounts(f.namespace).Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	options := renderOptions("foreign", "example.com/foreign:1")
+	got, err := f.fairlead.SubresourcesV1alpha1().ApplicationRuntimes(f.namespace).Render(t.Context(), "foreign", options, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	for _, change := range got.Changes {
+		if change.Kind == child.ServiceAccount.Kind {
+			said = append(said, change.Action+": "+change.Reason)
+		}
+	}
+	if len(said) != 1 || !strings.HasPrefix(said[0], "Blocked: Fairlead leaves the object alone: ") {
+		t.Errorf("the ServiceAccount: %q, want it blocked", said)
+	}
+	var rules []rbacv1.PolicyRule
+	for _, kind := range child.AllKinds() {
+		if kind != child.ServiceAccount {
+			rules = append(rules, rule(kind.Group, kind.Resource, "list"))
+		}
+	}
+	rules = append(rules, rule(group, "applications/render", "create"), rule(v1.GroupName, "applications", "get", "patch", "create"), rule("", "pods", "list"))
+	_, err = f.client("without-accounts", rules...).ApplicationRuntimes(f.namespace).Render(t.Context(), "foreign", options, metav1.CreateOptions{})
+	if code(err) != 403 || strings.Contains(err.Error(), "Blocked") {
+		t.Errorf("without the permission to list ServiceAccounts: %v, want 403", err)
 	}
 }
 

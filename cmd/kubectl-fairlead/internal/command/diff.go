@@ -296,7 +296,7 @@ func (t *tool) compareLive(
 			return d, err
 		}
 		if served {
-			// The server does not look for objects of others. Where there are some, the plugin computes the difference.
+			// A server of an earlier version does not look for objects of others. Where there are some, the plugin computes the difference.
 			others := &cluster.Loaded{Objects: tree.Objects{Application: application}, Unreadable: map[string]error{}}
 			if found, err := loadForeign(ctx, clients, others, d); err != nil {
 				return d, err
