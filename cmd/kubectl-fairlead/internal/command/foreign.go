@@ -32,6 +32,7 @@ var foreign = map[string]string{
 	"stop":     "kubectl fairlead scale NAME --replicas=0",
 	"template": "kubectl fairlead render -f FILE",
 	"version":  "kubectl fairlead --version",
+	"wait":     "kubectl fairlead status NAME --watch",
 }
 
 // explainUnknown says what to do about a command that does not exist.

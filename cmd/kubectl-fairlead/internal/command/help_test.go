@@ -51,6 +51,10 @@ func TestArguments(t *testing.T) {
 		"error: give names, or -l, --all or -A, but not both\nSee 'kubectl fairlead pause -h' for help and examples\n":                                                                         {"pause", "-l", "a=b", "web"},
 		"error: name an Application, or select some with -l or --all\nSee 'kubectl fairlead logs -h' for help and examples\n":                                                                  {"logs"},
 		"error: -f is for text: leave out -f or -o\nSee 'kubectl fairlead timeline -h' for help and examples\n":                                                                                {"timeline", "web", "-w", "-o", "json"},
+		"error: https://example.com/web.yaml is not read, because -f takes files and directories: download it, or pipe it to -f -, as in curl -L https://example.com/web.yaml\n":               {"lint", "-f", "https://example.com/web.yaml"},
+		"error: the name of an Application is empty: write it, such as web\n":                                                                                                                  {"why", ""},
+		"error: the name of an Application is empty: write it, such as web\n ":                                                                                                                 {"restart", " "},
+		"error: \"shop/web\" is not the name of an Application: write its name alone, and its namespace with -n, if that is meant: -n shop web\n":                                              {"status", "shop/web"},
 		"error: only one of -f and --from can be standard input: pass a file for the other\n":                                                                                                  {"diff", "-f", "-", "--from", "-"},
 	} {
 		want = strings.TrimRight(want, " ")
@@ -67,6 +71,7 @@ func TestForeignCommands(t *testing.T) {
 	for args, want := range map[string]string{
 		"rollback web":  "error: unknown command \"rollback\": use kubectl fairlead undo NAME\n",
 		"rollout undo":  "error: unknown command \"rollout\": use kubectl fairlead restart, undo, history, pause, resume or status, each with a NAME\n",
+		"wait web":      "error: unknown command \"wait\": use kubectl fairlead status NAME --watch\n",
 		"stop web":      "error: unknown command \"stop\": use kubectl fairlead scale NAME --replicas=0\n",
 		"list":          "error: unknown command \"list\": use kubectl fairlead get\n",
 		"delete web":    "error: unknown command \"delete\": use kubectl delete applications.apps.fairlead.dev NAME\n",

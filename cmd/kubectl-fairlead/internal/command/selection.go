@@ -83,9 +83,18 @@ func selectors(cmd *cobra.Command) string {
 	return "-l, --all or -A"
 }
 
+// kubectlKinds are what stands before a slash as a kind, and not as a namespace, in the messages of kubectl and of Kubernetes.
+var kubectlKinds = []string{
+	"app", "apps", "deploy", "deployment", "deployments", "po", "pod", "pods", "svc", "service", "services", "rs", "replicaset", "replicasets",
+	"ing", "ingress", "ingresses", "cm", "configmap", "secret", "hpa", "sa", "serviceaccount", "fla", v1.ApplicationResource, "application",
+}
+
 // nameOf returns the name of an Application as the user gave it: alone, or with the kind, as kubectl takes and prints it.
 func nameOf(arg string) (string, error) {
 	kind, name, found := strings.Cut(arg, "/")
+	if strings.TrimSpace(arg) == "" {
+		return "", errors.New("the name of an Application is empty: write it, such as web")
+	}
 	if !found {
 		return arg, nil
 	}
@@ -95,6 +104,9 @@ func nameOf(arg string) (string, error) {
 		if name != "" && !strings.Contains(name, "/") {
 			return name, nil
 		}
+	}
+	if !slices.Contains(kubectlKinds, strings.ToLower(kind)) && !strings.Contains(kind, ".") && kind != "" && name != "" && !strings.Contains(name, "/") {
+		return "", fmt.Errorf("%q is not the name of an Application: write its name alone, and its namespace with -n, if that is meant: -n %s %s", arg, kind, name)
 	}
 	return "", fmt.Errorf("%q is not the name of an Application: write its name alone, such as web", arg)
 }

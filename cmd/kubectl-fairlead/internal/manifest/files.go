@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -45,6 +46,9 @@ func expand(path string, recursive bool) ([]string, error) {
 		return []string{path}, nil
 	}
 	info, err := os.Stat(path)
+	if err != nil && (strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")) {
+		return nil, fmt.Errorf("%s is not read, because -f takes files and directories: download it, or pipe it to -f -, as in curl -L %[1]s", path)
+	}
 	if err != nil {
 		return nil, err
 	}
