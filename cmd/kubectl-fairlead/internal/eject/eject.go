@@ -11,9 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/managers"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
@@ -66,7 +68,30 @@ func isMark(object *unstructured.Unstructured, key, value string) bool {
 	if key == v1.LabelApplication && object.GetKind() == child.Service.Kind || key == adopt.AnnotationBackup {
 		return false
 	}
-	return strings.HasPrefix(key, v1.ReservedPrefix) || key == v1.LabelManagedBy && value == v1.ManagedBy
+	return strings.HasPrefix(key, v1.ReservedPrefix) || key == v1.LabelManagedBy && value == v1.ManagedBy || key == v1.LabelName && isAddedToRoute(object)
+}
+
+// isAddedToRoute reports whether Fairlead added its label app.kubernetes.io/name to an Ingress or HTTPRoute that the user handed over: another
+// client set the label by which Fairlead finds it, and no other set or applied this one. No backup has such an object. What the user had
+// under the same key is not known, if Fairlead replaced it.
+func isAddedToRoute(object *unstructured.Unstructured) bool {
+	if kind := object.GetKind(); kind != child.Ingress.Kind && kind != child.HTTPRoute.Kind {
+		return false
+	}
+	label := func(key string) fieldpath.Path { return fieldpath.MakePathOrDie("metadata", "labels", key) }
+	var handedOver, added bool
+	for _, entry := range object.GetManagedFields() {
+		has := managers.Has(entry, label(v1.LabelName))
+		switch {
+		case entry.Manager == apply.FieldManager:
+			added = added || has
+		case has:
+			return false
+		case entry.Manager != plan.PluginFieldManager:
+			handedOver = handedOver || managers.Has(entry, label(v1.LabelApplication))
+		}
+	}
+	return handedOver && added && !strings.Contains(object.GetAnnotations()[corev1.LastAppliedConfigAnnotation], `"`+v1.LabelName+`"`)
 }
 
 // Manifest is the object as a file for kubectl apply.

@@ -4,6 +4,7 @@
 package eject_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,6 +69,45 @@ func TestClean(t *testing.T) {
 		}
 		if diff := cmp.Diff(test.want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// TestHandedOver: an Ingress that a user handed over loses the label that Fairlead alone set, and keeps the user's own.
+func TestHandedOver(t *testing.T) {
+	const ingress = `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: web
+  labels: {app.kubernetes.io/managed-by: fairlead, app.kubernetes.io/name: web, apps.fairlead.dev/application: web, team: a}
+  managedFields:
+  - {manager: kubectl-label, operation: Update, fieldsV1: {"f:metadata": {"f:labels": {"f:apps.fairlead.dev/application": {}, "f:app.kubernetes.io/managed-by": {}}}}}
+  - {manager: fairlead, operation: Apply, fieldsV1: {"f:metadata": {"f:labels": {"f:app.kubernetes.io/name": {}, "f:apps.fairlead.dev/application": {}}}}}
+`
+	kept := map[string]string{"app.kubernetes.io/name": "web", "team": "a"}
+	for name, test := range map[string]struct {
+		former, latter string
+		want           map[string]string
+	}{
+		"handed over":                       {want: map[string]string{"team": "a"}},
+		"with a name of its own":            {former: `"f:app.kubernetes.io/managed-by": {}`, latter: `"f:app.kubernetes.io/name": {}`, want: kept},
+		"with a name in an applied file":    {former: "metadata:\n", latter: "metadata:\n  annotations: {kubectl.kubernetes.io/last-applied-configuration: '{\"metadata\":{\"labels\":{\"app.kubernetes.io/name\":\"x\"}}}'}\n", want: kept},
+		"created by Fairlead":               {former: "manager: kubectl-label", latter: "manager: fairlead", want: kept},
+		"another kind, which has a backup":  {former: "kind: Ingress", latter: "kind: Deployment", want: kept},
+		"of a user who set the name, later": {former: "manager: fairlead", latter: "manager: kubectl-edit", want: kept},
+	} {
+		object := parse(t, strings.Replace(ingress, test.former, test.latter, 1))
+		patch, err := eject.Clean(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := eject.Plain(object, false).Object["metadata"].(map[string]any)["labels"]
+		if diff := cmp.Diff(any(test.want), got); diff != "" {
+			t.Errorf("%s: the labels that stay (-want +got):\n%s", name, diff)
+		}
+		if removes := strings.Contains(string(patch), `"app.kubernetes.io/name":null`); removes != (len(test.want) == 1) {
+			t.Errorf("%s: the patch is %s", name, patch)
 		}
 	}
 }
