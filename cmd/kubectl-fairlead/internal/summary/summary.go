@@ -73,7 +73,7 @@ type Rollout struct {
 	Available      int32 `json:"available"`
 	// Outdated means that the Deployment does not have the pods of the spec. Updated counts pods of the Deployment, so it may be all of them.
 	Outdated bool `json:"outdated,omitempty"`
-	// withoutDeployment means that the Deployment is gone, which the controller has not noticed.
+	// withoutDeployment means that there is no Deployment.
 	withoutDeployment bool
 }
 
@@ -125,8 +125,11 @@ func Of(loaded *cluster.Loaded) Summary {
 		s.Stalled = meta.IsStatusConditionTrue(status.Conditions, v1.ConditionStalled)
 		s.reasonSince = sinceReason(status.Conditions, ready)
 	}
-	if why.LosesDeployment(loaded) {
+	switch {
+	case why.LosesDeployment(loaded):
 		s.loseDeployment(loaded)
+	case why.LacksDeployment(loaded) && application.Spec.ReconcilePolicy == v1.ReconcileObserve: // It may have had one.
+		s.losePods(loaded)
 	}
 	if routes := meta.FindStatusCondition(status.Conditions, v1.ConditionRoutesReady); routes != nil {
 		s.Routes = routes.Reason
@@ -158,6 +161,11 @@ func Of(loaded *cluster.Loaded) Summary {
 func (s *Summary) loseDeployment(loaded *cluster.Loaded) {
 	s.Health, s.Ready, s.Stalled, s.Since, s.reasonSince = tree.Degraded, false, false, nil, nil
 	s.Reason, s.Message = v1.ReasonDeploymentNotFound, why.LostDeployment(loaded)
+	s.losePods(loaded)
+}
+
+// losePods takes back what status says of pods that no Deployment replaces.
+func (s *Summary) losePods(loaded *cluster.Loaded) {
 	s.Rollout.Updated, s.Rollout.Available, s.Rollout.withoutDeployment = 0, 0, true
 	if s.orphaned = why.OrphanedPods(loaded); s.orphaned == 0 && loaded.Unreadable["pods"] == nil {
 		s.RunningImage = ""
@@ -304,7 +312,7 @@ func policies(loaded *cluster.Loaded) []string {
 	}
 	if rollback := application.Spec.Rollback; rollback != nil && rollback.ToRevision != nil {
 		note := "the pods stay at revision %d, whatever the spec says about them (spec.rollback.toRevision)"
-		if loaded.Unreadable[child.ControllerRevision.Resource] == nil && !edit.RunsPinned(loaded.Objects) || why.LosesDeployment(loaded) {
+		if loaded.Unreadable[child.ControllerRevision.Resource] == nil && !edit.RunsPinned(loaded.Objects) || why.LosesDeployment(loaded) || why.LacksDeployment(loaded) {
 			note = "revision %d is asked for, and does not run yet (spec.rollback.toRevision)"
 		}
 		if len(found) > 0 {

@@ -325,6 +325,9 @@ func drift(f facts) []Finding {
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 		Next:     []string{"See what that would do to the pods: kubectl fairlead resume " + f.app.Name + " --dry-run=client", "Carry it out: kubectl fairlead resume " + f.app.Name},
 	}
+	if LacksDeployment(f.Loaded) {
+		finding.What += " " + LostDeployment(f.Loaded)
+	}
 	if f.ready != nil && slices.Contains(v1.RefusalReasons, f.ready.Reason) {
 		finding.Next = nil // Fairlead carries nothing of a refused spec out; the finding about that says what to do.
 	}

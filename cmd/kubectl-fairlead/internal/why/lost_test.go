@@ -97,6 +97,42 @@ func TestLostDeploymentNotReady(t *testing.T) {
 	wantParts(t, "being deleted", text, map[string]bool{headline: false, nothing: false})
 }
 
+// TestObservedLoss: under Observe, the controller creates no Deployment in place of the one that is gone, and says so in Ready.
+func TestObservedLoss(t *testing.T) {
+	const (
+		creates   = "There is no Deployment, and reconcilePolicy Observe creates none."
+		headline  = "observe/web is not ready (Drifted): it waits for you, since reconcilePolicy is Observe.\n"
+		unnoticed = "The controller has not noticed."
+	)
+	loaded := clustertest.Load(t, "observe")
+	loaded.Children = slices.DeleteFunc(loaded.Children, func(object child.Object) bool { _, is := object.(*appsv1.Deployment); return is })
+	loaded.Pods, loaded.ReplicaSets = nil, nil
+	setResource(loaded, child.Deployment.Kind, v1.ResourceDrifted, "It is missing.")
+	conditions := &loaded.Application.Status.Conditions
+	for i := range *conditions {
+		if kind := (*conditions)[i].Type; kind == v1.ConditionReady {
+			(*conditions)[i].Status, (*conditions)[i].Reason, (*conditions)[i].Message = metav1.ConditionFalse, v1.ReasonDrifted, creates
+		} else if kind == v1.ConditionAvailable {
+			(*conditions)[i].Status, (*conditions)[i].Reason, (*conditions)[i].Message = metav1.ConditionFalse, v1.ReasonDeploymentNotFound, "There is no Deployment."
+		}
+	}
+	wantParts(t, "why", shown(t, loaded), map[string]bool{
+		headline: true, unnoticed: false, "does not show that": false, "doctor": false, "→ Carry it out: kubectl fairlead resume web\n": true,
+		"Children differ from the spec, and stay so: reconcilePolicy is Observe. There is no Deployment of the Application, so no pods serve it.\n": true,
+	})
+	var written strings.Builder
+	summary.Of(loaded).Print(screen.Fixed(&written, 400, false), treetest.Now, false)
+	wantParts(t, "status", written.String(), map[string]bool{
+		": Drifted": true, v1.ReasonDeploymentNotFound: false, creates + "\n": true, unnoticed: false, "  no Deployment; revision 1": true,
+		"Image        example.com/web:2, which no pod of the Application runs\n": true,
+	})
+	meta.SetStatusCondition(conditions, metav1.Condition{Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack})
+	wantParts(t, "rolled back", shown(t, loaded), map[string]bool{"so Fairlead went back to the last healthy revision": true, "keep what runs": false})
+	meta.RemoveStatusCondition(conditions, v1.ConditionRolledBack)
+	meta.FindStatusCondition(*conditions, v1.ConditionAvailable).Reason = "MinimumReplicasAvailable"
+	wantParts(t, "not noticed", shown(t, loaded), map[string]bool{unnoticed: true, "kubectl fairlead doctor\n": true, headline: false})
+}
+
 // TestLostDeploymentPinned: nothing runs at the revision that the spec names.
 func TestLostDeploymentPinned(t *testing.T) {
 	loaded := clustertest.Load(t, "crash")

@@ -17,7 +17,7 @@ import (
 )
 
 // LosesDeployment reports whether the Deployment is gone that the Application has by its status: the controller has not noticed. A spec that
-// is refused says itself that nothing creates the Deployment again.
+// is refused says itself that nothing creates the Deployment again, and under Observe the status shows that there is none.
 func LosesDeployment(loaded *cluster.Loaded) bool {
 	app := loaded.Application
 	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
@@ -28,6 +28,9 @@ func LosesDeployment(loaded *cluster.Loaded) bool {
 	if ready.Status == metav1.ConditionTrue {
 		return true
 	}
+	if showsNoDeployment(app) {
+		return false
+	}
 	had := slices.ContainsFunc(app.Status.Resources, func(resource v1.ResourceStatus) bool {
 		return resource.Kind == child.Deployment.Kind && resource.Group == child.Deployment.Group && resource.Name == app.Name &&
 			(resource.State == v1.ResourceSynced || resource.State == v1.ResourceDrifted && resource.UID != "") // A missing one has no UID.
@@ -35,12 +38,27 @@ func LosesDeployment(loaded *cluster.Loaded) bool {
 	return had && ready.Reason != v1.ReasonDeploymentNotFound && !slices.Contains(v1.RefusalReasons, ready.Reason)
 }
 
+// LacksDeployment reports whether there is no Deployment, and the status shows that.
+func LacksDeployment(loaded *cluster.Loaded) bool {
+	f := facts{Loaded: loaded, app: loaded.Application}
+	return f.observed() && showsNoDeployment(f.app) && f.lacksDeployment()
+}
+
+// withoutDeployment reports whether nothing runs what status says, whether or not it shows that.
+func (f facts) withoutDeployment() bool { return f.losesDeployment || LacksDeployment(f.Loaded) }
+
+// showsNoDeployment reports whether the status shows that there is no Deployment. Ready may have another reason for that, such as Drifted.
+func showsNoDeployment(app *v1.Application) bool {
+	available := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionAvailable)
+	return available != nil && available.Status == metav1.ConditionFalse && available.Reason == v1.ReasonDeploymentNotFound
+}
+
 // LostDeployment says it in words, for an Application that has lost its Deployment. Pods outlive a Deployment that was deleted alone, and for
 // a moment any other.
 func LostDeployment(loaded *cluster.Loaded) string {
 	unnoticed := " The controller has not noticed."
-	if (facts{Loaded: loaded, app: loaded.Application}).statusRefusal() != nil {
-		unnoticed = "" // It may have, and cannot say so.
+	if (facts{Loaded: loaded, app: loaded.Application}).statusRefusal() != nil || LacksDeployment(loaded) {
+		unnoticed = "" // It has, or it may have and cannot say so.
 	}
 	const what = "There is no Deployment of the Application, so "
 	switch serving := OrphanedPods(loaded); {
@@ -75,7 +93,7 @@ func lostDeployment(f facts) []Finding {
 
 // instead says which revision the controller chose after a rollback.
 func (f facts) instead(revision string) string {
-	if f.losesDeployment {
+	if f.withoutDeployment() {
 		return "Fairlead went back to " + revision
 	}
 	return revision + " runs instead"

@@ -247,11 +247,11 @@ func rolledBack(f facts) []Finding {
 			"Then correct what failed and apply it: any change of the pods is tried again.",
 		}
 	}
-	if !f.losesDeployment && slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.Current }) {
+	if !f.withoutDeployment() && slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.Current }) {
 		next = append(next, "Or keep what runs: kubectl fairlead undo "+f.app.Name)
 	}
 	finding := Finding{Reason: v1.ReasonRolledBack, What: what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: next}
-	if f.losesDeployment {
+	if f.withoutDeployment() {
 		finding.Evidence = nil // It says what runs; and why the rollout failed is in Ready.
 	}
 	return []Finding{finding}
