@@ -6,6 +6,7 @@ package why
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -147,6 +148,9 @@ func overClass(f facts) []Finding {
 			deployment.Name, *deployment.Spec.Replicas, *f.MaxReplicas, class),
 		Evidence: scaledBy(deployment),
 	}
+	if len(finding.Evidence) == 0 {
+		finding.Evidence = []Evidence{{Object: child.Deployment.Kind + "/" + deployment.Name, Field: "spec.replicas", Message: strconv.Itoa(int(*deployment.Spec.Replicas))}}
+	}
 	evidence, next := f.scalers(deployment.Name, "lower its maxReplicas, or replace it by spec.autoscaling.")
 	finding.Evidence = append(finding.Evidence, evidence...)
 	switch _, unreadable := f.Unreadable[child.HorizontalPodAutoscaler.Resource]; {
@@ -163,10 +167,11 @@ func overClass(f facts) []Finding {
 }
 
 // scaledBy is the client that set the number of pods, as far as the Deployment shows it: the subresource scale leaves 0 out, and no trace.
+// Fairlead keeps the number that another client has set.
 func scaledBy(deployment *appsv1.Deployment) []Evidence {
 	replicas := fieldpath.MakePathOrDie("spec", "replicas")
 	for _, entry := range deployment.ManagedFields {
-		if !managers.Has(entry, replicas) {
+		if strings.HasPrefix(entry.Manager, v1.ManagedBy) || !managers.Has(entry, replicas) {
 			continue
 		}
 		evidence := Evidence{Object: child.Deployment.Kind + "/" + deployment.Name, Field: "metadata.managedFields", Message: entry.Manager + " set " + replicas.String()}

@@ -96,6 +96,9 @@ func TestDisabledAutoscaler(t *testing.T) {
 		for _, object := range loaded.Children {
 			if object.GetObjectKind().GroupVersionKind().Kind == child.Deployment.Kind {
 				object.SetManagedFields([]metav1.ManagedFieldsEntry{{
+					Manager: "fairlead-hand-over", Operation: metav1.ManagedFieldsOperationApply,
+					FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+				}, {
 					Manager: "kubectl-edit", Operation: metav1.ManagedFieldsOperationUpdate, Time: &metav1.Time{Time: treetest.Now.Add(-time.Minute)},
 					FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
 				}})
@@ -108,7 +111,8 @@ func TestDisabledAutoscaler(t *testing.T) {
 			"The Deployment was scaled to 0, where its autoscaler does nothing.\n":                          true,
 			"   - Deployment/storefront metadata.managedFields, 60s ago: kubectl-edit set .spec.replicas\n": true,
 			"   → Let it scale again: kubectl scale deployment storefront --replicas=3\n":                   true,
-			"kubectl get apiservices":                                false,
+			"fairlead-hand-over":      false,
+			"kubectl get apiservices": false,
 			"(PodsUnavailable), and will not be until someone acts.": slices.Contains(conditions, unavailable),
 		} {
 			if strings.Contains(text.String(), part) != want {
@@ -135,6 +139,7 @@ func TestOverClass(t *testing.T) {
 			l.Unreadable = map[string]error{child.HorizontalPodAutoscaler.Resource: errors.New("forbidden")}
 		}, true},
 		{"an autoscaler", func(l *cluster.Loaded, _ *appsv1.Deployment) { l.Scalers = []string{"auto"} }, true},
+		{"nothing shows who scaled", func(_ *cluster.Loaded, d *appsv1.Deployment) { d.ManagedFields[0].Manager = "fairlead-hand-over" }, true},
 		{"more than the class allows", func(*cluster.Loaded, *appsv1.Deployment) {}, true},
 		{"as many as the class allows", func(_ *cluster.Loaded, d *appsv1.Deployment) { d.Spec.Replicas = new(int32(4)) }, false},
 		{"no limit, or one that is not known", func(l *cluster.Loaded, _ *appsv1.Deployment) { l.MaxReplicas = nil }, false},
@@ -154,6 +159,9 @@ func TestOverClass(t *testing.T) {
 		var text strings.Builder
 		why.Explain(loaded).Print(screen.Fixed(&text, 250, false), treetest.Now)
 		parts := []string{what, evidence, next}
+		if len(deployment.ManagedFields) > 0 && deployment.ManagedFields[0].Manager != "kubectl" {
+			parts[1] = "   - Deployment/web spec.replicas: 6\n"
+		}
 		switch {
 		case len(loaded.Scalers) > 0:
 			parts[2] = "   - HorizontalPodAutoscaler/auto spec.scaleTargetRef: Deployment web\n" +
