@@ -32,3 +32,13 @@ func TestDeletionWaitsToRelease(t *testing.T) {
 		wantParts(t, reason, text, map[string]bool{solve: says, check: !says})
 	}
 }
+
+// TestDeletionEndsAdvice: no change of the spec helps an Application that is being deleted.
+func TestDeletionEndsAdvice(t *testing.T) {
+	const waits = "The deletion waits for the finalizer example.com/hold.\n"
+	for _, scene := range []string{"paused", "observe", "crash"} {
+		loaded := clustertest.Load(t, scene)
+		loaded.Application.DeletionTimestamp, loaded.Application.Finalizers = &metav1.Time{Time: treetest.Now}, []string{"example.com/hold"}
+		wantParts(t, scene, shown(t, loaded), map[string]bool{waits: true, "resume web": false, "undo web": false, "1. ": false})
+	}
+}

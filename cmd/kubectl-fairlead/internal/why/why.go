@@ -82,7 +82,6 @@ func Explain(loaded *cluster.Loaded) Answer {
 	f.ready = meta.FindStatusCondition(f.app.Status.Conditions, v1.ConditionReady)
 	answer := Answer{Namespace: f.app.Namespace, Name: f.app.Name}
 	rules := []rule{
-		deletion,      // Nothing else matters to an Application that is being deleted.
 		statusRefused, // Status may be about an earlier state.
 		notObserved,   // Status is about an older spec.
 		refusedSpec,
@@ -115,6 +114,9 @@ func Explain(loaded *cluster.Loaded) Answer {
 	}
 	if f.isSuspended() {
 		rules = []rule{statusRefused, notObserved, added} // All else is read from status, which shows an earlier state.
+	}
+	if f.app.DeletionTimestamp != nil {
+		rules = []rule{deletion, statusRefused} // Nothing else matters: no change of the spec helps.
 	}
 	for _, find := range rules {
 		answer.Findings = append(answer.Findings, find(f)...)
