@@ -95,8 +95,12 @@ func notObserved(f facts) []Finding {
 	case f.observed() || f.app.DeletionTimestamp != nil || f.statusRefusal() != nil:
 		return nil
 	default:
+		what := "The controller has not observed the present spec."
+		if paused := f.condition(v1.ConditionPaused); paused != nil && paused.Status == metav1.ConditionTrue && !f.asksForPause() {
+			what += " Until it does, rollouts stay paused."
+		}
 		return []Finding{{
-			Reason: "NotObserved", What: "The controller has not observed the present spec.", Evidence: evidence,
+			Reason: "NotObserved", What: what, Evidence: evidence,
 			Next: []string{"If this lasts longer than a few seconds, check that the controller runs and watches this namespace: kubectl fairlead doctor"},
 		}}
 	}
@@ -189,7 +193,7 @@ func refusalWords(reason string) string {
 func pausedRollout(f facts) []Finding {
 	paused := f.condition(v1.ConditionPaused)
 	isBlocked := f.ready != nil && f.ready.Reason == v1.ReasonConflict && f.lacksDeployment()
-	if paused == nil || paused.Status != metav1.ConditionTrue || f.isIn(v1.ResourceConflict, child.Deployment) || isBlocked {
+	if paused == nil || paused.Status != metav1.ConditionTrue || !f.asksForPause() || f.isIn(v1.ResourceConflict, child.Deployment) || isBlocked {
 		return nil // The way out, to take the Deployment back or to adopt it, needs the pause.
 	}
 	if found := f.startsNoPods(); len(found) > 0 {
@@ -208,8 +212,9 @@ func pausedRollout(f facts) []Finding {
 		Reason: v1.ReasonPaused, What: "Rollouts are paused: a change of the pods waits.",
 		Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.paused", Message: "true", Time: &paused.LastTransitionTime.Time}},
 		Next:     []string{"Go on: kubectl fairlead resume " + f.app.Name},
+		idle:     !f.holdsRollout(),
 	}
-	if f.holdsRollout() {
+	if !finding.idle {
 		finding.What = "A rollout waits, because rollouts are paused."
 		finding.Evidence = append(finding.Evidence, f.conditionEvidence(f.ready))
 	}
@@ -218,6 +223,9 @@ func pausedRollout(f facts) []Finding {
 	}
 	return []Finding{finding}
 }
+
+// asksForPause reports whether the present spec pauses rollouts. The condition may be about an earlier one.
+func (f facts) asksForPause() bool { return f.app.Spec.Paused != nil && *f.app.Spec.Paused }
 
 // rolledBack explains why an earlier revision runs.
 func rolledBack(f facts) []Finding {

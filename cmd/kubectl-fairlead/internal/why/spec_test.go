@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -46,4 +47,33 @@ func TestPauseBeforeTheDeployment(t *testing.T) {
 	remove(loaded, child.Deployment)
 	text, _ = printed(t, loaded)
 	wantParts(t, "in conflict", text, map[string]bool{resume: false})
+}
+
+// TestPauseIsOfTheSpec: the condition Paused may be about an earlier spec.
+func TestPauseIsOfTheSpec(t *testing.T) {
+	const stay = "The controller has not observed the present spec. Until it does, rollouts stay paused.\n"
+	parts := func(paused bool) map[string]bool {
+		return map[string]bool{stay: !paused, "spec.paused": paused, "kubectl fairlead resume web\n": paused}
+	}
+	loaded := clustertest.Load(t, "paused")
+	wantParts(t, "paused", shown(t, loaded), parts(true))
+	loaded.Application.Generation++
+	wantParts(t, "another edit", shown(t, loaded), parts(true))
+	loaded.Application.Spec.Paused = nil
+	wantParts(t, "resumed", shown(t, loaded), parts(false))
+}
+
+// TestIdlePauseComesLast: a pause for which nothing waits is not why the Application is not ready.
+func TestIdlePauseComesLast(t *testing.T) {
+	const (
+		cause = "1. Clients outside of the cluster do not reach the application by all its routes.\n"
+		pause = "2. Rollouts are paused: a change of the pods waits.\n"
+		waits = "1. A rollout waits, because rollouts are paused.\n"
+	)
+	loaded := clustertest.Load(t, "paused")
+	conditions := &loaded.Application.Status.Conditions
+	meta.SetStatusCondition(conditions, metav1.Condition{Type: v1.ConditionRoutesReady, Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed})
+	wantParts(t, "a rollout waits", shown(t, loaded), map[string]bool{waits: true, pause: false})
+	meta.FindStatusCondition(*conditions, v1.ConditionReady).Reason = v1.ReasonAPINotServed
+	wantParts(t, "nothing waits", shown(t, loaded), map[string]bool{cause: true, pause: true})
 }

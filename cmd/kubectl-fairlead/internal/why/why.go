@@ -47,6 +47,8 @@ type Finding struct {
 	otherwise []string
 	// quotaHasRoom says that the pods wait only until Kubernetes tries again to create them.
 	quotaHasRoom bool
+	// idle says that the finding is about a pause for which nothing waits.
+	idle bool
 	// heldByFinalizer is the child that is being deleted and waits for a finalizer, if that is the finding.
 	heldByFinalizer string
 }
@@ -121,9 +123,18 @@ func Explain(loaded *cluster.Loaded) Answer {
 	for _, find := range rules {
 		answer.Findings = append(answer.Findings, find(f)...)
 	}
+	slices.SortStableFunc(answer.Findings, func(a, b Finding) int { return rank(a) - rank(b) }) // What keeps it from being ready comes first.
 	answer.Ready = f.ready != nil && f.ready.Status == metav1.ConditionTrue && f.observed() && !f.losesDeployment
 	answer.Headline = headline(f, answer)
 	return answer
+}
+
+// rank is 1 for a finding that follows all others.
+func rank(finding Finding) int {
+	if finding.idle {
+		return 1
+	}
+	return 0
 }
 
 func headline(f facts, answer Answer) string {
