@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/tree"
 )
@@ -21,10 +22,12 @@ type advice struct {
 	next []string
 }
 
+const setImage = "Set another image: kubectl fairlead set image APP IMAGE"
+
 // podAdvice has all reasons of status.problems. APP, CONTAINER and POD stand for names.
 var podAdvice = map[string]advice{
 	v1.ReasonConfigError:       {"A container refers to a ConfigMap, Secret or key that does not exist.", []string{"Create it, or correct the reference in the spec."}},
-	v1.ReasonImagePullFailed:   {"The image of container CONTAINER cannot be pulled.", []string{"Check name, tag and registry of the image, and that spec.imagePullSecrets names a Secret with valid credentials.", "Set another image: kubectl fairlead set image APP IMAGE"}},
+	v1.ReasonImagePullFailed:   {"The image of container CONTAINER cannot be pulled.", []string{"Check name, tag and registry of the image, and that spec.imagePullSecrets names a Secret with valid credentials.", setImage}},
 	v1.ReasonInitFailed:        {"Init container CONTAINER keeps failing, so the pods do not start.", []string{"Read what it said: kubectl fairlead logs APP -c CONTAINER"}},
 	v1.ReasonStartFailed:       {"Container CONTAINER cannot be started.", []string{"Check FIELDS(command,args,workingDir) against what the image has."}},
 	v1.ReasonCrashLooping:      {"Container CONTAINER keeps exiting.", []string{"Read what it said before it ended: kubectl fairlead logs APP -c CONTAINER --previous"}},
@@ -67,6 +70,9 @@ func pods(f facts) []Finding {
 			first, _ = f.newestRejection(first)
 		}
 		first.Reason = found[0].Reason
+		if edit.RunsPinned(f.Objects) {
+			found[0].Next = append(found[0].Next, "A change of the pods takes effect only once you remove spec.rollback.toRevision: "+edit.Unpin(f.app.Name))
+		}
 		found[0].Next = append(found[0].Next, f.wayBack(first)...)
 		if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
 			found[0].Next = append(found[0].Next, f.endObservation())
@@ -93,6 +99,9 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 		f.addMissingPullSecrets(&finding)
 	}
 	for _, next := range known.next {
+		if next == setImage && edit.RunsPinned(f.Objects) {
+			continue // The image of the spec is not what runs.
+		}
 		finding.Next = append(finding.Next, f.withFields(names.Replace(next), problem.Container))
 	}
 	if f.addQuotaRoom(&finding, problem) {

@@ -225,3 +225,19 @@ func TestEvidenceIsOfTheNewPod(t *testing.T) {
 		t.Errorf("the evidence is of %q, want a new pod", pods)
 	}
 }
+
+// TestPinnedPodsFail: no change of the spec helps pods that are those of another revision.
+func TestPinnedPodsFail(t *testing.T) {
+	const (
+		image = "   → Set another image: kubectl fairlead set image web IMAGE\n"
+		unpin = "   → A change of the pods takes effect only once you remove spec.rollback.toRevision: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{\"spec\":{\"rollback\":{\"toRevision\":null}}}'\n"
+	)
+	loaded := clustertest.Load(t, "crash")
+	application := loaded.Application
+	application.Status.Revision = &v1.RevisionStatus{Current: 2, LastHealthy: 1}
+	application.Status.Problems = []v1.Problem{{Reason: v1.ReasonImagePullFailed, Container: "web", Pods: 1}}
+	meta.RemoveStatusCondition(&application.Status.Conditions, v1.ConditionRolledBack)
+	wantParts(t, "the spec", shown(t, loaded), map[string]bool{image: true, unpin: false})
+	application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(2))}
+	wantParts(t, "pinned", shown(t, loaded), map[string]bool{image: false, unpin: true, "undo web --to-revision=1": true})
+}
