@@ -11,10 +11,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	podsecurity "k8s.io/pod-security-admission/api"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/class"
 )
 
 // wayBack is offered while an earlier revision worked, the failing one is still rolled out, and what keeps its pods from serving is not also
@@ -27,8 +30,10 @@ func (f facts) wayBack(problem v1.Problem) []string {
 	if condition := f.condition(v1.ConditionRolledBack); condition != nil && condition.Reason == v1.ReasonRevisionRefused {
 		return nil // Its class or the rest of the spec does not allow it any more.
 	}
-	if !slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.LastHealthy }) {
-		return nil // It is gone.
+	revisions := edit.History(f.Objects)
+	i := slices.IndexFunc(revisions, func(r edit.Revision) bool { return r.LastHealthy })
+	if i < 0 || f.refusesUndo(revisions[i]) {
+		return nil // It is gone, or does not fit the rest of the spec any more.
 	}
 	condition := ""
 	switch {
@@ -39,6 +44,32 @@ func (f facts) wayBack(problem v1.Problem) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy%s: kubectl fairlead undo %s --to-revision=%[1]d", revision.LastHealthy, condition, f.app.Name)}
+}
+
+// refusesUndo reports whether the spec that undo would write breaks a rule which the present spec keeps: its pods may not fit what was changed
+// since, such as an autoscaler that needs requests. The limits of the class and the profile of the controller are not known here.
+func (f facts) refusesUndo(target edit.Revision) bool {
+	restored := f.app.DeepCopy()
+	if _, err := edit.Undo(target, f.Children, false)(restored); err != nil {
+		return false // It is not known what undo would write.
+	}
+	broken := func(app *v1.Application) map[string]bool {
+		if applied := app.Status.Class; applied != nil {
+			app, _ = class.Merge(app, applied.Defaults)
+		}
+		rules := map[string]bool{}
+		for _, err := range validation.ValidateApplication(app, validation.Options{SecurityProfile: podsecurity.LevelPrivileged, ForeignServiceAccounts: true}) {
+			rules[err.Error()] = true
+		}
+		return rules
+	}
+	present := broken(f.app)
+	for rule := range broken(restored) {
+		if !present[rule] {
+			return true
+		}
+	}
+	return false
 }
 
 // mayHelp reports whether the pods of the last healthy revision may serve where those of the present one do not, or at least still serve.
@@ -156,6 +187,9 @@ func (f facts) wayBackFromRefusal() []string {
 	restored := f.app.DeepCopy()
 	if _, err := edit.Undo(revisions[i], f.Children, false)(restored); err != nil || equality.Semantic.DeepEqual(restored.Spec, f.app.Spec) {
 		return nil // Something else than the pods was refused.
+	}
+	if f.refusesUndo(revisions[i]) {
+		return nil
 	}
 	if f.app.Status.Class != nil && restored.Spec.Image == f.app.Spec.Image {
 		return nil // Restored is also what the pods got from the class, so the difference may mean nothing.

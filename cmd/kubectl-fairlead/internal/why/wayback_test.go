@@ -128,6 +128,39 @@ func TestWayBack(t *testing.T) {
 	}
 }
 
+// TestWayBackFitsTheSpec: the API server refuses an undo to pods that do not fit the rest of the spec.
+func TestWayBackFitsTheSpec(t *testing.T) {
+	const back = "kubectl fairlead undo web --to-revision=1"
+	cpu := &corev1.ResourceRequirements{Requests: amount(corev1.ResourceCPU, "100m")}
+	for _, test := range []struct {
+		name   string
+		had    v1.ApplicationSpec
+		change func(*v1.Application)
+		want   bool
+	}{
+		{"requests that the revision lacks", v1.ApplicationSpec{Image: "example.com/web:1"}, func(*v1.Application) {}, false},
+		{"requests that it has", v1.ApplicationSpec{Image: "example.com/web:1", Resources: cpu}, func(*v1.Application) {}, true},
+		{"requests of the class", v1.ApplicationSpec{Image: "example.com/web:1"}, func(application *v1.Application) {
+			application.Status.Class = &v1.AppliedClass{Name: "std", Defaults: &v1.ApplicationDefaults{Resources: cpu}}
+		}, true},
+		{"a rule that the spec breaks too", v1.ApplicationSpec{Image: "example.com/web:1"}, func(application *v1.Application) { application.Spec.Resources = nil }, true},
+		{"by spec.rollback.toRevision", v1.ApplicationSpec{Image: "example.com/web:1"}, func(application *v1.Application) {
+			application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}
+		}, false},
+	} {
+		loaded := clustertest.Load(t, "crash")
+		application := loaded.Application
+		application.Status.Revision = &v1.RevisionStatus{Current: 2, LastHealthy: 1}
+		application.Status.Problems = []v1.Problem{{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1}}
+		application.Spec.Replicas, application.Spec.Resources = nil, cpu
+		application.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: new(int32(2)), MaxReplicas: 4, TargetCPUUtilizationPercentage: new(int32(50))}
+		meta.RemoveStatusCondition(&application.Status.Conditions, v1.ConditionRolledBack)
+		ask(t, loaded, 1, test.had)
+		test.change(application)
+		wantParts(t, test.name, shown(t, loaded), map[string]bool{back: test.want})
+	}
+}
+
 // former is the ReplicaSet without pods.
 func former(loaded *cluster.Loaded) *appsv1.ReplicaSet {
 	return loaded.ReplicaSets[slices.IndexFunc(loaded.ReplicaSets, func(r *appsv1.ReplicaSet) bool { return r.Status.Replicas == 0 })]
