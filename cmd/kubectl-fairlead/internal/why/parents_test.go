@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/summary"
@@ -122,5 +124,38 @@ func TestUnaddressed(t *testing.T) {
 		if len(findings) != 1 || findings[0].What != test.what || !slices.Equal(findings[0].Next, test.next) {
 			t.Errorf("%s: why says %+v, want %q and %q", name, findings, test.what, test.next)
 		}
+	}
+}
+
+// TestFormerIngress: an Ingress stays until the HTTPRoute that takes its place is accepted.
+func TestFormerIngress(t *testing.T) {
+	const (
+		unreached = "Clients outside of the cluster do not reach the application by all its routes.\n"
+		meanwhile = "Not all routes are served as the spec asks. Meanwhile their host names and paths are still in Ingress storefront.\n"
+	)
+	for name, test := range map[string]struct {
+		change func(*v1.Application, *networkingv1.Ingress)
+		former bool
+	}{
+		"the same":        {func(*v1.Application, *networkingv1.Ingress) {}, true},
+		"deleted":         {func(_ *v1.Application, i *networkingv1.Ingress) { i.Name = "other" }, false},
+		"another owner's": {func(_ *v1.Application, i *networkingv1.Ingress) { i.OwnerReferences = nil }, false},
+		"a new host name": {func(a *v1.Application, _ *networkingv1.Ingress) {
+			a.Spec.Routes[0].Hostnames = []string{"new.example.com"}
+		}, false},
+		"a new path": {func(a *v1.Application, _ *networkingv1.Ingress) {
+			a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/new"}}
+		}, false},
+		"not an HTTPRoute": {func(a *v1.Application, _ *networkingv1.Ingress) { a.Status.Resources = nil }, false},
+	} {
+		loaded := clustertest.Load(t, "autoscaler")
+		application := loaded.Application
+		ingress := childOf(t, loaded, child.Ingress.Kind).(*networkingv1.Ingress)
+		application.Status.Resources = append(application.Status.Resources, v1.ResourceStatus{
+			Group: child.HTTPRoute.Group, Kind: child.HTTPRoute.Kind, Name: ingress.Name, State: v1.ResourcePending,
+		})
+		meta.SetStatusCondition(&application.Status.Conditions, metav1.Condition{Type: v1.ConditionRoutesReady, Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed})
+		test.change(application, ingress)
+		wantParts(t, name, shown(t, loaded), map[string]bool{meanwhile: test.former, unreached: !test.former})
 	}
 }

@@ -351,8 +351,12 @@ func routes(f facts) []Finding {
 	if condition.Reason == v1.ReasonAPINotServed {
 		next = "Ask the platform team for the Gateway API, or set type: Ingress in the route, without what only an HTTPRoute has, such as parentRefs."
 	}
+	what := "Clients outside of the cluster do not reach the application by all its routes."
+	if former := f.formerIngresses(); len(former) > 0 {
+		what = "Not all routes are served as the spec asks. Meanwhile their host names and paths are still in " + text.Enumerate(former) + "."
+	}
 	return []Finding{{
-		Reason: condition.Reason, What: "Clients outside of the cluster do not reach the application by all its routes.",
+		Reason: condition.Reason, What: what,
 		Evidence: []Evidence{f.conditionEvidence(condition)},
 		Next:     []string{next},
 	}}
