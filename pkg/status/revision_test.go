@@ -206,6 +206,11 @@ func TestMissingOfEarlierRevision(t *testing.T) {
 	}
 }
 
+func scaledToZero(d *appsv1.Deployment) {
+	d.Spec.Replicas = new(int32(0))
+	counts(d, 0, 0, 0)
+}
+
 // The image of a rollout that is complete stays until no pod has it any more. Recreate ends it first.
 func TestImageOutlived(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -218,6 +223,9 @@ func TestImageOutlived(t *testing.T) {
 		"no old pod is left":    {"web:1", func(d *appsv1.Deployment) { counts(d, 3, 3, 0) }, "web:2"},
 		"no pod at all is left": {"web:1", func(d *appsv1.Deployment) { counts(d, 0, 0, 0) }, "web:1"},
 		"counts of before":      {"web:1", func(d *appsv1.Deployment) { counts(d, 3, 3, 0); d.Generation++ }, "web:1"},
+		"at 0":                  {"web:1", func(d *appsv1.Deployment) { scaledToZero(d) }, "web:2"},
+		"paused at 0":           {"web:1", func(d *appsv1.Deployment) { scaledToZero(d); d.Spec.Paused = true }, "web:1"},
+		"begun at 0, paused":    {"", func(d *appsv1.Deployment) { scaledToZero(d); d.Spec.Paused = true }, "web:2"},
 	} {
 		in := with(func(_ *Input, d *appsv1.Deployment) { test.change(d) })
 		in.Snapshot.Application.Status.Image = test.last

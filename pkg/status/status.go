@@ -189,7 +189,7 @@ func urls(in Input) []string {
 // image returns the running image: the live Deployment's, since the spec may be invalid or only observed. It appears when a
 // rollout is complete, and changes then, or when no pod of an earlier one is left. Without a Deployment, none runs. An adoption writes the
 // spec into the Deployment at once, so what its pods run is known only from before. So does an Application that takes back what an earlier
-// one left behind.
+// one left behind. A rollout that was paused at 0 pods is complete, but the next pods are of the ReplicaSet before it.
 func image(in Input, p pods) string {
 	if p.Deployment == nil {
 		return ""
@@ -198,6 +198,9 @@ func image(in Input, p pods) string {
 	outlived := last != "" && p.Observed && p.Status.Replicas > 0 && p.Status.Replicas == p.Status.UpdatedReplicas
 	if p.adopted {
 		return cmp.Or(adoptedImage(in, p.Deployment), last)
+	}
+	if last != "" && p.Desired == 0 && p.Deployment.Spec.Paused {
+		return last
 	}
 	takenBack := last == "" && in.Health.Healthy()
 	if p.Complete || outlived || takenBack {
