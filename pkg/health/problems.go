@@ -55,7 +55,8 @@ func explains(reason string) bool {
 // There are none while all pods serve: a pod that was evicted last week does not matter then. Nor are there any while
 // Kubernetes has not observed the newest Deployment, because the current ReplicaSet is unknown, and pods of an older
 // revision do not count. A rollout that was paused before it started a pod has no ReplicaSet yet. But a paused rollout keeps the pods of
-// older revisions, so it counts those whose node is lost: the pause does not explain why these do not serve.
+// older revisions, so it counts those whose node is lost, and those that cannot be created: the pause does not explain why these do not
+// serve.
 func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems []v1.Problem, requeueAfter time.Duration) {
 	if !r.Observed || r.Deployment.DeletionTimestamp != nil || r.Complete || r.Desired == 0 {
 		return nil, 0
@@ -86,7 +87,7 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 		found = early // Their time is over, and no other finding explains it.
 	}
 	problems = group(found)
-	if failure := r.failure(current); hasStarted && failure != "" {
+	if failure := r.failure(snapshot, current); failure != "" {
 		problems = append(problems, v1.Problem{Reason: apierror.ReasonForPods(failure), Message: sanitize(text.WithoutPodName(refusedReplicaSet.ReplaceAllString(failure, "ReplicaSet $1: ")))})
 	}
 	if r.TimedOut {
@@ -133,16 +134,34 @@ func owns(snapshot child.Snapshot, deployment *appsv1.Deployment, pod *child.Pod
 	})
 }
 
-// failure returns why no more pods of the current revision can be created. It is the Deployment's own condition until its
-// ReplicaSet is known.
-func (r Rollout) failure(current *child.ReplicaSet) string {
-	if current != nil {
+// failure returns why no more pods of the current revision, or of any while Paused, can be created. It is the Deployment's own condition
+// until the current ReplicaSet is known. While Paused it is not, because the Deployment controller does not update it then.
+func (r Rollout) failure(snapshot child.Snapshot, current *child.ReplicaSet) string {
+	switch {
+	case r.Paused && (current == nil || current.Failure == ""):
+		return failureOfAny(snapshot, r.Deployment)
+	case current != nil:
 		return current.Failure
 	}
 	if failure := r.replicaFailure(); failure != nil {
 		return failure.Message
 	}
 	return ""
+}
+
+// failureOfAny returns why a ReplicaSet of the Deployment cannot create its pods; the first one by name, so that it does not depend on
+// their order.
+func failureOfAny(snapshot child.Snapshot, deployment *appsv1.Deployment) string {
+	var first *child.ReplicaSet
+	for _, r := range snapshot.ReplicaSets {
+		if r.Deployment == deployment.UID && r.Failure != "" && (first == nil || r.Name < first.Name) {
+			first = r
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return first.Failure
 }
 
 // Worst returns the problem that best explains why the Application is not ready, or nil.

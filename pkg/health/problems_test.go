@@ -49,6 +49,7 @@ func TestProblems(t *testing.T) {
 	deadline := v1.Problem{Reason: v1.ReasonProgressDeadlineExceeded, Message: `ReplicaSet "web-2" has timed out progressing.`}
 	nodeLost := v1.Problem{Reason: v1.ReasonNodeLost, Message: "The pod's node has been unreachable since 2026-07-01T12:00:00Z.", Pods: 2}
 	quota := `pods "web-2-x" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3`
+	quotaExceeded := v1.Problem{Reason: v1.ReasonQuotaExceeded, Message: "exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3"}
 	tests := []struct {
 		name   string
 		change func(s *child.Snapshot, d *appsv1.Deployment)
@@ -66,11 +67,23 @@ func TestProblems(t *testing.T) {
 			d.Spec.Paused, d.Status.UpdatedReplicas = true, 1
 			s.Pods = append(podsOf(currentUID, crashing()), podsOf(formerUID, onLostNode(), crashing(), onLostNode())...)
 		}, want: []v1.Problem{crash, nodeLost}},
-		{name: "lost nodes, and the rollout is paused before its first pod", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+		{name: "lost nodes and a quota, and the rollout is paused before its first pod", change: func(s *child.Snapshot, d *appsv1.Deployment) {
 			d.Spec.Paused, d.Status.UpdatedReplicas, d.Annotations = true, 0, map[string]string{child.RevisionAnnotation: "1"}
 			s.ReplicaSets[0].Failure = quota
 			s.Pods = append(podsOf(formerUID, onLostNode(), crashing(), onLostNode()), podsOf("another", onLostNode())...)
-		}, want: []v1.Problem{nodeLost}},
+		}, want: []v1.Problem{quotaExceeded, nodeLost}},
+		{name: "a quota, and the rollout is paused since its first pod", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			d.Spec.Paused, d.Status.UpdatedReplicas, s.ReplicaSets[0].Failure = true, 1, quota
+		}, want: []v1.Problem{quotaExceeded}},
+		{name: "a quota that the rollout met before it was paused, and meets no longer", change: func(_ *child.Snapshot, d *appsv1.Deployment) {
+			d.Spec.Paused, d.Status.UpdatedReplicas, d.Annotations = true, 0, map[string]string{child.RevisionAnnotation: "1"}
+			d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{
+				Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: quota,
+			})
+		}},
+		{name: "a quota for pods that a rollout replaces", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			d.Status.UpdatedReplicas, s.ReplicaSets[0].Failure = 1, quota
+		}},
 		{name: "lost nodes of pods that a rollout replaces", change: func(s *child.Snapshot, d *appsv1.Deployment) {
 			d.Status.UpdatedReplicas, s.Pods = 0, podsOf(formerUID, onLostNode())
 		}},

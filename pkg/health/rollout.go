@@ -35,8 +35,8 @@ type Rollout struct {
 	Paused bool
 	// TimedOut means that the rollout made no progress until its deadline.
 	TimedOut bool
-	// Problems are the problems of the pods of the current revision, and while Paused of older ones on lost nodes, the worst first; at most
-	// MaxProblems.
+	// Problems are the problems of the pods of the current revision, and while Paused of older ones on lost nodes, or that cannot be
+	// created, the worst first; at most MaxProblems.
 	Problems []v1.Problem
 	// RequeueAfter is the time until a further problem may count although no object changes, because a pod takes too long to
 	// start. 0 means never.

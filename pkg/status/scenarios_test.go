@@ -170,6 +170,11 @@ func scenarios() []scenario {
 		{"paused before the first new pod, and the nodes were lost", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 0, 1) }), withPods(3, onLostNode)),
 			no, v1.ReasonNodeLost, "", inProgress,
 			"2 of 3 pods: The pod's node has been unreachable since 2026-11-21T11:59:00Z. Rollout paused by spec.paused. 0 of 3 pods are updated, 1 available; 3 of an older revision."},
+		{"paused before the first new pod, and a quota is full", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 0, 2) }), withPods(0, nil), func(in *Input, d *appsv1.Deployment) {
+			d.Annotations[child.RevisionAnnotation] = "1"
+			in.Snapshot.ReplicaSets[0].Failure = `pods "web-1-x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2`
+		}), no, v1.ReasonQuotaExceeded, "", inProgress,
+			"Exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2. Rollout paused by spec.paused. 0 of 3 pods are updated, 2 available; 3 of an older revision."},
 		{"paused with a new pod that crashes, and the old ones serve", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 4, 1, 3) }), withPods(1, crashing)),
 			no, v1.ReasonPaused, "", inProgress, "Rollout paused by spec.paused. 1 of 3 pods are updated, 3 available; 3 of an older revision."},
 		{"paused, and a pod stopped serving", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 2) }), func(in *Input, _ *appsv1.Deployment) {
