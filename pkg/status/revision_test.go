@@ -171,6 +171,27 @@ func TestRollbackIsTold(t *testing.T) {
 	}
 }
 
+// A rollback is told too while Ready has a worse reason.
+func TestRollbackBesideConflictIsTold(t *testing.T) {
+	chart := result(plan.NotOwned, child.Service, "web", newService())
+	chart.Reason = "Service web exists and does not belong to the Application"
+	in := with(replace(chart), func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })
+	rolling := compute(in, noon)
+	takenBack(&in, nil)
+	back := compute(in, noon)
+	told := Transitions(rolling, back)
+	want := []Transition{{
+		Type: "Warning", Reason: v1.ReasonRolledBack, Related: &child.Ref{Kind: child.Deployment, Name: "web"},
+		Message: "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead, until you change the pods in the spec.",
+	}}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("the Events (-want +got):\n%s", diff)
+	}
+	if again := Transitions(back, back); len(again) > 0 {
+		t.Errorf("told again: %+v", again)
+	}
+}
+
 // What is missing may be nothing that the spec names: an earlier revision needs it.
 func TestMissingOfEarlierRevision(t *testing.T) {
 	const missing = "Secret db does not exist; running pods stay as they are, and new ones wait for it."

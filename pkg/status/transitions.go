@@ -46,6 +46,10 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 	} else if unready := turned(old, new, v1.ConditionReady, metav1.ConditionFalse); unready != nil && needsUser(old, new, unready.Reason) {
 		list = append(list, warning(unready.Reason, unready.Message, cause(new, unready.Reason)))
 	}
+	if back := turned(old, new, v1.ConditionRolledBack, metav1.ConditionTrue); back != nil && !tells(list, v1.ReasonRolledBack) {
+		// Something worse is the reason of Stalled. But Fairlead has changed the pods.
+		list = append(list, warning(back.Reason, back.Message, cause(new, back.Reason)))
+	}
 	for _, side := range sideConditions() {
 		before := old
 		if side.kind == v1.ConditionDrifted {
@@ -75,6 +79,11 @@ func awaitsAdoption(status v1.ApplicationStatus) bool {
 	}
 	adopted := meta.FindStatusCondition(status.Conditions, v1.ConditionAdopted)
 	return adopted != nil && adopted.Status == metav1.ConditionFalse && slices.Contains([]string{v1.ReasonAdopting, v1.ReasonAwaitingConsent}, adopted.Reason)
+}
+
+// tells reports whether one of the transitions has the reason.
+func tells(list []Transition, reason string) bool {
+	return slices.ContainsFunc(list, func(t Transition) bool { return t.Reason == reason })
 }
 
 func warning(reason, message string, related *child.Ref) Transition {
