@@ -15,8 +15,9 @@ import (
 // A volume that hides what programs need is possible, and hardly meant.
 func TestHiddenFiles(t *testing.T) {
 	const (
-		hides = " hides everything that the container has there, and without it most programs do not run: use a directory of its own, such as /etc/web"
-		token = " is in the way of the ServiceAccount's token, which belongs in /var/run/secrets/kubernetes.io/serviceaccount: use another directory, or set serviceAccount.automountToken to false"
+		hides     = " hides everything that the container has there, and without it most programs do not run: use a directory of its own, such as /etc/web"
+		token     = " is in the way of the ServiceAccount's token, which belongs in /var/run/secrets/kubernetes.io/serviceaccount: use another directory, or set serviceAccount.automountToken to false"
+		temporary = " leaves the container no writable /tmp, where most programs keep temporary files: use another directory, such as /etc/web, or a writable volume"
 	)
 	configAt := func(path string) *v1.Application {
 		return application(func(a *v1.Application) {
@@ -37,6 +38,13 @@ func TestHiddenFiles(t *testing.T) {
 	sidecar := application(func(a *v1.Application) {
 		a.Spec.Sidecars = []corev1.Container{{Name: "proxy", Image: "example.com/proxy:1", VolumeMounts: []corev1.VolumeMount{{Name: v1.TemporaryVolumeName, MountPath: "/lib"}}}}
 	})
+	source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "web"}, Optional: new(true)}
+	claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "web"}
+	sidecarAt := func(volume string) *v1.Application {
+		a := configAt("/etc/web")
+		a.Spec.Sidecars = []corev1.Container{{Name: "proxy", Image: "example.com/proxy:1", VolumeMounts: []corev1.VolumeMount{{Name: volume, MountPath: "/tmp"}}}}
+		return a
+	}
 	for _, test := range []struct {
 		name         string
 		updated, old *v1.Application
@@ -44,7 +52,15 @@ func TestHiddenFiles(t *testing.T) {
 	}{
 		{name: "a directory of its own", updated: configAt("/etc/web")},
 		{name: "files of an application", updated: configAt("/usr/share/nginx/html")},
-		{name: "/tmp", updated: configAt("/tmp")},
+		{name: "no writable /tmp", updated: configAt("/tmp/"), want: []string{"config.mountPath: a read-only volume at /tmp/" + temporary}},
+		{name: "no writable /tmp, as before", updated: configAt("/tmp"), old: configAt("/tmp")},
+		{name: "below /tmp", updated: configAt("/tmp/web")},
+		{name: "a ConfigMap at /tmp", updated: mounted(v1.Mount{MountPath: "/tmp", ConfigMap: source, ReadOnly: new(false)}), want: []string{"mounts[/tmp].mountPath: a read-only volume at /tmp" + temporary}},
+		{name: "an emptyDir at /tmp", updated: emptyDirAt("/tmp")},
+		{name: "a claim at /tmp", updated: mounted(v1.Mount{MountPath: "/tmp", PersistentVolumeClaim: claim})},
+		{name: "a read-only claim at /tmp", updated: mounted(v1.Mount{MountPath: "/tmp", PersistentVolumeClaim: claim, ReadOnly: new(true)}), want: []string{"mounts[/tmp].mountPath: a read-only volume at /tmp" + temporary}},
+		{name: "a sidecar's /tmp", updated: sidecarAt(v1.TemporaryVolumeName)},
+		{name: "files at a sidecar's /tmp", updated: sidecarAt(v1.ConfigVolumeName), want: []string{"sidecars[proxy].volumeMounts[/tmp].mountPath: a read-only volume at /tmp" + temporary}},
 		{name: "programs", updated: configAt("/usr/"), want: []string{"config.mountPath: a volume at /usr/" + hides}},
 		{name: "devices of the kernel", updated: configAt("/sys/web"), want: []string{"config.mountPath: a volume at /sys/web" + hides}},
 		{name: "a mount", updated: emptyDirAt("/etc"), want: []string{"mounts[/etc].mountPath: a volume at /etc" + hides}},
