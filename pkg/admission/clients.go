@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/metadata"
+
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // ReviewAccessBy makes Config.ReviewAccess of a client, which needs the permission to create
@@ -33,12 +34,11 @@ func ReviewAccessBy(client authorizationclient.SubjectAccessReviewInterface) fun
 // into this process; get is needed on each kind, and a kind without it gets no warnings.
 func FindBy(client metadata.Interface) func(context.Context, Reference) (*metav1.PartialObjectMetadata, error) {
 	resources := map[string]schema.GroupVersionResource{
-		KindConfigMap:      corev1.SchemeGroupVersion.WithResource("configmaps"),
-		KindSecret:         corev1.SchemeGroupVersion.WithResource("secrets"),
-		KindNamespace:      corev1.SchemeGroupVersion.WithResource("namespaces"),
-		KindServiceAccount: corev1.SchemeGroupVersion.WithResource("serviceaccounts"),
-		KindService:        corev1.SchemeGroupVersion.WithResource("services"),
-		KindDeployment:     appsv1.SchemeGroupVersion.WithResource("deployments"),
+		KindSecret:    corev1.SchemeGroupVersion.WithResource("secrets"),
+		KindNamespace: corev1.SchemeGroupVersion.WithResource("namespaces"),
+	}
+	for _, kind := range child.AllKinds() {
+		resources[kind.Kind] = kind.GroupVersionResource()
 	}
 	return func(ctx context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {
 		resource, known := resources[reference.Kind]

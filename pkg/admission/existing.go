@@ -19,35 +19,65 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// foreignChildren warns of a Deployment, Service or ConfigMap that has the name of a child of a new Application and belongs to a
-// user or another controller. It is a warning, because the user may be about to delete it.
+// maxChildren is how many children foreignChildren looks for. More are routes.
+const maxChildren = 10
+
+// foreignChildren warns of objects that have the names of children of a new Application and belong to a user or another controller. It is a
+// warning, because the user may be about to delete them. ownServiceAccount is about the ServiceAccount.
 func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 || in.old != nil || in.new.Name == "" || in.new.Spec.AdoptionPolicy == v1.AdoptionConsented {
 		return nil
 	}
-	children := []Reference{{Kind: KindDeployment, Namespace: in.new.Namespace, Name: in.new.Name}}
-	if len(in.new.Spec.Ports) > 0 {
-		children = append(children, Reference{Kind: KindService, Namespace: in.new.Namespace, Name: in.new.Name})
+	children := h.newChildren(ctx, in.new)
+	results := h.lookUp(ctx, children)
+	for i, result := range results {
+		if children[i].Kind == KindDeployment && result.object != nil && !belongsTo(result.object, in.new) {
+			h.foreignDeployment(ctx, children[i], result.object, found)
+			return nil // Its adoption takes the Service over too.
+		}
 	}
-	if in.new.Spec.Config != nil {
-		children = append(children, Reference{Kind: KindConfigMap, Namespace: in.new.Namespace, Name: render.ConfigMapName(in.new)})
-	}
-	for i, result := range h.lookUp(ctx, children) {
-		existing, kind, effect := result.object, child.Service, ""
+	for i, result := range results {
+		existing, effect := result.object, ""
 		if existing == nil || belongsTo(existing, in.new) {
 			continue
 		}
-		switch children[i].Kind {
-		case KindDeployment:
-			h.foreignDeployment(ctx, children[i], existing, found)
-			return nil // Its adoption takes the Service over too.
-		case KindConfigMap:
-			kind, effect = child.ConfigMap, " and starts no pods"
+		kind := childKind(children[i].Kind)
+		if kind == child.ConfigMap {
+			effect = " and starts no pods"
 		}
 		found.warnings = append(found.warnings, fmt.Sprintf("%s %q in namespace %q is not this Application's, so Fairlead leaves it alone%s: %s",
 			children[i].Kind, children[i].Name, children[i].Namespace, effect, plan.NotOwnedAdvice(kind, existing)))
 	}
 	return nil
+}
+
+// newChildren are the first children of a new Application whose names other objects may have, in the order of writes.
+func (h *Handler) newChildren(ctx context.Context, application *v1.Application) []Reference {
+	var unavailable map[child.Kind]child.Unavailable
+	if h.config.Unavailable != nil {
+		unavailable = h.config.Unavailable()
+	}
+	httpRoutes, missing := unavailable[child.HTTPRoute]
+	rendered, err := render.Children(h.resolved(ctx, application), render.Facts{WithoutHTTPRoutes: missing && !httpRoutes.ListFailed})
+	if err != nil {
+		return nil // The sync reports it.
+	}
+	var children []Reference
+	for _, desired := range rendered {
+		kind := desired.Ref.Kind
+		_, missing := unavailable[kind]
+		if kind == child.ServiceAccount || kind == child.ControllerRevision || missing || len(children) == maxChildren {
+			continue
+		}
+		children = append(children, Reference{Kind: kind.Kind, Namespace: application.Namespace, Name: desired.Ref.Name})
+	}
+	return children
+}
+
+// childKind returns the kind of children that has the name.
+func childKind(name string) child.Kind {
+	kinds := child.AllKinds()
+	return kinds[slices.IndexFunc(kinds, func(kind child.Kind) bool { return kind.Kind == name })]
 }
 
 // foreignDeployment warns of a Deployment that is not the Application's.

@@ -14,17 +14,17 @@ import (
 	"fairlead.dev/fairlead/pkg/reference"
 )
 
-// The kinds of a Reference: Deployment is of the group apps, all others of the core group.
+// The kinds of a Reference, beside further kinds of children.
 const (
 	KindConfigMap      = string(reference.ConfigMap)
 	KindSecret         = string(reference.Secret)
 	KindNamespace      = "Namespace"
 	KindServiceAccount = "ServiceAccount"
 	KindDeployment     = "Deployment"
-	KindService        = "Service"
 )
 
-// Reference is an object that concerns an Application: one of its namespace that its pods need, or that namespace.
+// Reference is an object that concerns an Application: one of its namespace that its pods need, or that has the name of a child, or that
+// namespace.
 type Reference struct {
 	Kind, Namespace, Name string
 }

@@ -6,6 +6,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -173,6 +175,37 @@ func TestValidate(t *testing.T) {
 			name: "a ConfigMap of others", cluster: cluster{exist: []string{"ConfigMap/web-config"}}, updated: application(configured),
 			warned: []string{`ConfigMap "web-config" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: delete it, or give the Application another name`},
 		},
+		{
+			name: "a budget and an autoscaler of others", updated: application(scaled),
+			cluster: cluster{exist: []string{"PodDisruptionBudget/web", "HorizontalPodAutoscaler/web", "NetworkPolicy/web", "Ingress/web"}},
+			warned: []string{
+				`HorizontalPodAutoscaler "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
+				`PodDisruptionBudget "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
+			},
+			unwarned: "NetworkPolicy", // It has none.
+		},
+		{
+			name: "a NetworkPolicy and an Ingress of others", updated: both(withRoute("a.example.com"), func(a *v1.Application) { a.Spec.NetworkPolicy = &v1.NetworkPolicy{} }),
+			cluster: cluster{exist: []string{"NetworkPolicy/web", "Ingress/web", "HTTPRoute/web"}},
+			warned: []string{
+				`NetworkPolicy "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
+				`Ingress "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
+			},
+			unwarned: "HTTPRoute",
+		},
+		{
+			name: "an Ingress of its own, after a restore", updated: application(withRoute("a.example.com")),
+			cluster: cluster{owned: []string{"Ingress/web"}},
+		},
+		{
+			name: "an HTTPRoute of others, where a class makes them", updated: both(withRoute("a.example.com"), inClass("gateways")),
+			cluster: cluster{exist: []string{"HTTPRoute/web"}, config: func(c *Config) {
+				c.Classes = &inClasses{classes: []*v1.ApplicationClass{applicationClass("gateways", false, func(spec *v1.ApplicationClassSpec) {
+					spec.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{Type: v1.RouteHTTPRoute, ParentRefs: []v1.ParentReference{{Name: "shared"}}}}
+				})}}
+			}},
+			warned: []string{`HTTPRoute "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`},
+		},
 		{name: "a Deployment of its own, after a restore", cluster: cluster{owned: []string{"Deployment/web"}}, updated: application(nil)},
 		{name: "a Deployment of others, which status reports", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(image("web:2")), old: application(nil)},
 		{
@@ -253,6 +286,11 @@ func configured(a *v1.Application) {
 	a.Spec.Config = &v1.Config{MountPath: "/conf", Data: map[string]string{"a": "b"}}
 }
 
+func scaled(a *v1.Application) {
+	a.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: new(int32(2)), MaxReplicas: 4, TargetCPUUtilizationPercentage: new(int32(70))}
+	a.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}}
+}
+
 func image(image string) func(*v1.Application) {
 	return func(a *v1.Application) { a.Spec.Image = image }
 }
@@ -308,6 +346,19 @@ func TestLookupsAreBounded(t *testing.T) {
 	found := verdict{}
 	if err := h.references(t.Context(), input{new: many}, &found); err != nil || len(found.warnings) != maxLookups {
 		t.Errorf("%d warnings, %v", len(found.warnings), err)
+	}
+}
+
+// So is that of the children, however many routes a spec has.
+func TestChildrenAreBounded(t *testing.T) {
+	many := application(func(a *v1.Application) {
+		for i := range 20 {
+			name := fmt.Sprint("r", i)
+			a.Spec.Routes = append(a.Spec.Routes, v1.Route{Name: name, Type: v1.RouteIngress, Hostnames: []string{name + ".example.com"}})
+		}
+	})
+	if got := (&cluster{}).handler(t).newChildren(t.Context(), many); len(got) != maxChildren || got[0].Kind != KindDeployment {
+		t.Errorf("looks for %v", got)
 	}
 }
 
