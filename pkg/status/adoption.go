@@ -172,6 +172,9 @@ func adopted(in Input, p pods) (condition metav1.Condition, applies bool) {
 		return no(v1.ReasonAdopting, "There is no Deployment.")
 	case lacksLabels(in, p) && isPaused(application) && live.Status.Replicas == 0:
 		return no(v1.ReasonPodsHeld, fmt.Sprintf("No pod runs. Set spec.paused to false, so that new pods have the labels %s.", metav1.FormatLabelSelector(live.Spec.Selector)))
+	case lacksLabels(in, p) && isPaused(application) && p.Observed && p.Status.UpdatedReplicas > 0:
+		return no(v1.ReasonPaused, fmt.Sprintf("The rollout that replaces the pods of before the adoption has begun, and spec.paused pauses it: %d of %d pods are updated. Set spec.paused to false to go on.",
+			p.Status.UpdatedReplicas, live.Status.Replicas))
 	case lacksLabels(in, p) && isPaused(application):
 		return no(v1.ReasonPodsHeld, fmt.Sprintf("The pods run as before the adoption. Set spec.paused to false to replace those with the labels %s.", metav1.FormatLabelSelector(live.Spec.Selector)))
 	case lacksLabels(in, p) && in.Missing != "" && !p.isApplied(in):

@@ -43,6 +43,8 @@ func TestAdopted(t *testing.T) {
 	none := adoptable(0)
 	none.Spec.Replicas, none.Spec.Paused = new(int32(0)), true
 	counts(none, 0, 0, 0)
+	older := adoptable(2)
+	older.Status.ObservedGeneration = older.Generation - 1
 	kept := func(updated int32) plan.Result { return result(plan.Keep, child.Deployment, "web", adoptable(updated)) }
 	for _, test := range []struct {
 		name    string
@@ -73,6 +75,11 @@ func TestAdopted(t *testing.T) {
 			want: "False PodsHeld", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 3}, selects: "app=shop"},
 		{name: "held, and scaled to zero", policy: v1.AdoptionConsented, paused: true, results: []plan.Result{result(plan.Keep, child.Deployment, "web", none)},
 			want: "False PodsHeld No pod runs. Set spec.paused to false, so that new pods have the labels app=shop.", status: &v1.AdoptionStatus{Selector: "app=shop"}, selects: "app=shop"},
+		{name: "paused in the rollout", policy: v1.AdoptionConsented, paused: true, results: []plan.Result{kept(1)},
+			want:   "False Paused The rollout that replaces the pods of before the adoption has begun, and spec.paused pauses it: 1 of 3 pods are updated. Set spec.paused to false to go on.",
+			status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 2}, selects: "app=shop"},
+		{name: "held, and the status of the Deployment is older", policy: v1.AdoptionConsented, paused: true, results: []plan.Result{result(plan.Keep, child.Deployment, "web", older)},
+			want: "False PodsHeld The pods run as before the adoption.", status: &v1.AdoptionStatus{Selector: "app=shop", PodsToReplace: 1}, selects: "app=shop"},
 		{name: "the Service waits for pods that a pause keeps from starting", policy: v1.AdoptionConsented, paused: true, results: []plan.Result{kept(3), foreign(child.Service, plan.AdoptionHeld, "Service web waits for the pods")},
 			want: "False Paused Service web waits for the pods; spec.paused pauses rollouts."},
 		{name: "released, and a Secret is missing", policy: v1.AdoptionConsented, missing: "Secret db does not exist", results: []plan.Result{result(plan.WaitDependency, child.Deployment, "web", adoptable(0))},

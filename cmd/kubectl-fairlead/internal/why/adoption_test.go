@@ -118,7 +118,7 @@ func TestServiceWaitsForPods(t *testing.T) {
 	wantParts(t, "rolling out", encoded, map[string]bool{`"reason":"Pending"`: true, `"reason":"Conflict"`: false})
 
 	text, _ = printed(t, adopting(t, v1.ReasonPaused))
-	wantParts(t, "paused", text, map[string]bool{waits: true, waitsForPods: true, leave: true, "   → Go on: kubectl fairlead resume web\n": true})
+	wantParts(t, "paused", text, map[string]bool{waits: true, waitsForPods: true, leave: true, "   → Go on: kubectl fairlead resume web\n": true, "--abort": false, "run as before": false})
 
 	loaded := adopting(t, v1.ReasonPodsHeld)
 	childOf(t, loaded, child.Service.Kind).SetAnnotations(nil)
