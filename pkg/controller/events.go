@@ -24,6 +24,7 @@ const (
 	actionReport  = "Report"
 	actionDelete  = "Delete"
 	actionRepair  = "Repair"
+	actionCreate  = "Create"
 	actionRelease = "Release"
 	actionRollOut = "RollOut"
 )
@@ -44,7 +45,7 @@ func (c *Controller) recordRepairs(application *v1.Application, results []plan.R
 			c.Recorder.Eventf(application, related(application, &result.Ref), corev1.EventTypeWarning, v1.EventRolloutUndone, actionRepair,
 				"Restored %s %s: %s.", result.Ref.Kind.Kind, result.Ref.Name, result.Reason)
 		case result.Drift && (result.Action == plan.Apply || result.Action == plan.Create):
-			c.recordChildEvent(application, result.Ref, v1.EventDriftRepaired, actionRepair, "Repaired", status.WhyRepaired(result))
+			c.recordRepair(application, result)
 		case result.Action == plan.Apply && result.Ref.Kind == child.Deployment:
 			c.recordConfigChange(application, result)
 		}
@@ -54,6 +55,18 @@ func (c *Controller) recordRepairs(application *v1.Application, results []plan.R
 // recordChildEvent records a write to a child as an Event of the Application.
 func (c *Controller) recordChildEvent(application *v1.Application, ref child.Ref, reason, action, done, why string) {
 	c.Recorder.Eventf(application, related(application, &ref), corev1.EventTypeNormal, reason, action, "%s %s %s: %s.", done, ref.Kind.Kind, ref.Name, why)
+}
+
+// recordRepair records a repair as an Event of the Application. The recorder counts Events that differ in nothing but their notes as a
+// series, and shows the first note alone. So the reference to the child names the fields, and a child that is created again has another
+// action.
+func (c *Controller) recordRepair(application *v1.Application, result plan.Result) {
+	action := actionRepair
+	if result.Action == plan.Create {
+		action = actionCreate
+	}
+	c.Recorder.Eventf(application, relatedFields(application, result.Ref, status.RepairedFields(result)), corev1.EventTypeNormal,
+		v1.EventDriftRepaired, action, "Repaired %s %s: %s.", result.Ref.Kind.Kind, result.Ref.Name, status.WhyRepaired(result))
 }
 
 // recordConfigChange records that a changed ConfigMap or Secret replaces pods. The hash also changes with an edit of the references, which
@@ -77,7 +90,8 @@ func (c *Controller) recordConfigChange(application *v1.Application, result plan
 		{v1.AnnotationConfigMapsHash, "ConfigMaps"}, {v1.AnnotationSecretsHash, "Secrets"},
 	} {
 		if slices.Contains(result.Fields, annotations+k.annotation) && live.Spec.Template.Annotations[k.annotation] != "" {
-			c.Recorder.Eventf(application, related(application, &result.Ref), corev1.EventTypeNormal, v1.EventConfigChanged, actionRollOut, "%s",
+			path := annotations + k.annotation // ConfigMaps and Secrets that change together are two Events, and no series of one.
+			c.Recorder.Eventf(application, relatedFields(application, result.Ref, path), corev1.EventTypeNormal, v1.EventConfigChanged, actionRollOut, "%s",
 				k.what+" that the pods use have changed; "+effect)
 		}
 	}
@@ -88,10 +102,16 @@ func related(application *v1.Application, ref *child.Ref) runtime.Object {
 	if ref == nil {
 		return nil
 	}
+	return relatedFields(application, *ref, "")
+}
+
+// relatedFields returns the reference to fields of a child for an Event.
+func relatedFields(application *v1.Application, ref child.Ref, path string) *corev1.ObjectReference {
 	return &corev1.ObjectReference{
 		APIVersion: ref.Kind.GroupVersionKind().GroupVersion().String(),
 		Kind:       ref.Kind.Kind,
 		Namespace:  application.Namespace,
 		Name:       ref.Name,
+		FieldPath:  path,
 	}
 }

@@ -205,18 +205,30 @@ func differs(fields []string) string {
 // who changed one finds it. The annotations in which Fairlead keeps its state have no names for users: kubectl rollout undo changes them
 // alone where it takes back a kubectl rollout restart, which stays so.
 func WhyRepaired(result plan.Result) string {
-	if result.Action != plan.Apply || len(result.Fields) == 0 {
+	switch fields := RepairedFields(result); {
+	case fields == "":
 		return result.Reason
-	}
-	fields := withoutBookkeeping(result.Fields)
-	switch {
-	case len(fields) > 0:
-		return fmt.Sprintf("another client changed %s; change the Application instead", text.Truncate(paths(outermost(fields)), maxBlocked))
+	case fields != bookkeeping:
+		return fmt.Sprintf("another client changed %s; change the Application instead", fields)
 	case result.Ref.Kind == child.Deployment:
 		return "another client, such as kubectl rollout undo, changed annotations in which Fairlead keeps its state"
 	default:
 		return "another client changed annotations in which Fairlead keeps its state"
 	}
+}
+
+// bookkeeping stands for the annotations in which Fairlead keeps its state.
+const bookkeeping = ".metadata.annotations." + v1.ReservedPrefix
+
+// RepairedFields names the first fields of a repair; "" if there is none. Repairs whose cause differs in fields differ in it.
+func RepairedFields(result plan.Result) string {
+	if result.Action != plan.Apply || len(result.Fields) == 0 {
+		return ""
+	}
+	if fields := withoutBookkeeping(result.Fields); len(fields) > 0 {
+		return text.Truncate(paths(outermost(fields)), maxBlocked)
+	}
+	return bookkeeping
 }
 
 // WhyRefused is the message of an Event about a status that the API server refuses.
