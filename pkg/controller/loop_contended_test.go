@@ -102,3 +102,22 @@ func TestFieldAfterAFight(t *testing.T) {
 		w.wantMessage("web", "Another writer keeps changing .spec.replicas; repair is backing off.")
 	})
 }
+
+// Clients change other fields each time. The message accuses no writer of the last one, which was changed once.
+func TestManyFieldsChangedOnce(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(application("web"))}, func(w *world) {
+		pass(time.Second)
+		for _, change := range []func(*appsv1.Deployment){
+			func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) },
+			func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "registry.example.com/other:1" },
+			func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = new(int32(3)) },
+			func(d *appsv1.Deployment) { d.Spec.ProgressDeadlineSeconds = new(int32(7)) },
+			func(d *appsv1.Deployment) { d.Spec.Template.Spec.ServiceAccountName = "other" },
+			func(d *appsv1.Deployment) { d.Spec.Paused = true },
+		} {
+			applytest.Edit(w.server, child.Deployment, namespace, "web", change)
+			pass(time.Second)
+		}
+		w.wantMessage("web", "Another writer keeps changing it, each time other fields; repair is backing off.")
+	})
+}

@@ -168,8 +168,8 @@ func (m *memory) repaired(application *v1.Application, ref child.Ref, now time.T
 }
 
 // contendedFields returns, for each child whose repair backs off, the fields that another writer changed more than once: those that
-// differ now, or else those of earlier repairs. A field that another client changed once does not cause a backoff. A child without
-// such fields has no entry.
+// differ now, or else those of earlier repairs. A field that another client changed once does not cause a backoff alone. If each was
+// changed once, the entry is empty. A child of which no changed field is known has no entry.
 func (v view) contendedFields(results []plan.Result) map[child.Ref][]string {
 	var contended map[child.Ref][]string
 	for _, result := range results {
@@ -182,7 +182,7 @@ func (v view) contendedFields(results []plan.Result) map[child.Ref][]string {
 		if len(fields) == 0 {
 			fields = slices.DeleteFunc(slices.Sorted(maps.Keys(repaired)), func(name string) bool { return repaired[name] < 2 })
 		}
-		if len(fields) > 0 {
+		if len(repaired) > 0 {
 			if contended == nil {
 				contended = map[child.Ref][]string{}
 			}

@@ -193,7 +193,7 @@ func TestContendedFields(t *testing.T) {
 		"only another one":                     {[][]string{{replicas}, {replicas}, {replicas}, {replicas}, {replicas}}, []string{image}, []string{replicas}},
 		"another one again":                    {[][]string{{replicas}, {replicas}, {image}, {replicas}, {replicas}}, []string{image}, []string{image}},
 		"only another one, after a single one": {[][]string{{replicas}, {replicas}, {paused}, {replicas}, {replicas}}, []string{image}, []string{replicas}},
-		"each changed once":                    {[][]string{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}}, []string{image}, nil},
+		"each changed once":                    {[][]string{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}}, []string{image}, []string{}},
 		"the owner":                            {[][]string{{replicas}, {replicas}, {replicas}, {replicas}, {replicas}}, nil, nil},
 	} {
 		m, web := newMemory(consistency.NewStore()), owner()

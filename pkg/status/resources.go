@@ -154,9 +154,12 @@ func backoffMessage(in Input, result plan.Result) string {
 	if result.Live == nil {
 		return "Another writer keeps deleting it; repair is backing off."
 	}
-	fields := in.Contended[result.Ref]
-	if len(fields) == 0 {
+	fields, known := in.Contended[result.Ref]
+	switch {
+	case !known:
 		fields = result.Fields
+	case len(fields) == 0:
+		return "Another writer keeps changing it, each time other fields; repair is backing off."
 	}
 	return fmt.Sprintf("Another writer keeps changing %s; repair is backing off.", paths(fields))
 }

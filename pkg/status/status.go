@@ -51,8 +51,8 @@ type Input struct {
 	// Unowned has the errors of children without the owner that deletionPolicy asks for. The deletion of the
 	// Application waits for them.
 	Unowned map[child.Ref]error
-	// Contended are, for children whose repair backs off, the fields that another writer changed more than once. Without an entry, the
-	// fields of the result count.
+	// Contended are, for children whose repair backs off, the fields that another writer changed more than once; none if each was changed
+	// once. Without an entry, the fields of the result count.
 	Contended map[child.Ref][]string
 	// URLs are the ServedURLs of a sync with a plan.
 	URLs []string
