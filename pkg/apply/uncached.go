@@ -19,11 +19,11 @@ import (
 // label by which the informers select. The result has the step to execute instead: with the object that exists, or
 // without one if it is deleted, being deleted, or not the Application's.
 func (w *Writer) verify(ctx context.Context, application *v1.Application, result plan.Result) plan.Result {
-	if leftover := result.Action == plan.Delete || result.Action == plan.WaitDependency; !leftover || result.Desired != nil || result.Live != nil {
+	instead := result.Done()
+	if leftover := instead.Action == plan.Delete || instead.Action == plan.WaitDependency; !leftover || instead.Desired != nil || instead.Live != nil {
 		return result
 	}
 	object, err := w.client.Get(ctx, result.Ref)
-	instead := result.Step
 	result.Instead = &instead
 	switch {
 	case apierrors.IsNotFound(err):

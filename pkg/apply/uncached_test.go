@@ -52,6 +52,29 @@ func TestDeleteOfAnUncachedChild(t *testing.T) {
 	}
 }
 
+// Another client has deleted an Ingress that waits for its HTTPRoute, or removed its label. The one that is gone does not wait.
+func TestUncachedIngressThatWaitsForItsHTTPRoute(t *testing.T) {
+	for _, exists := range []bool{true, false} {
+		f := newFixture(t)
+		if exists {
+			f.do(f.create(child.Ingress, owned))
+		}
+		route := ref(child.HTTPRoute)
+		step := plan.Step{Action: plan.WaitDependency, Ref: ref(child.Ingress), After: &route}
+		result := plan.Done(f.execute(step))[0]
+		want := plan.Delete // Nothing is left to do.
+		if exists {
+			want = plan.WaitDependency
+		}
+		if result.Action != want || (result.Live != nil) != exists || result.Changed() || result.Err != nil {
+			t.Errorf("exists %t: the step is %s of %v, changed %t, %v", exists, result.Action, result.Live, result.Changed(), result.Err)
+		}
+		if left := len(f.server.All(child.Ingress)) == 1; left != exists {
+			t.Errorf("exists %t: an Ingress is left: %t", exists, left)
+		}
+	}
+}
+
 func TestUncachedChildThatCannotBeRead(t *testing.T) {
 	f := newFixture(t)
 	f.do(f.create(child.ConfigMap, owned))
