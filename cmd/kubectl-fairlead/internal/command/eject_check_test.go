@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -153,6 +154,53 @@ func TestEjectFrozen(t *testing.T) {
 			t.Errorf("meanwhile it says %q, want %q", out.String(), want)
 		}
 	})
+}
+
+// TestEjectHeldByOthers: an Application that has released its objects, and that a finalizer of another client holds, is not waited for.
+func TestEjectHeldByOthers(t *testing.T) {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetKind(child.Deployment.Kind)
+	object.SetName("web")
+	object.SetUID("2")
+	for name, test := range map[string]struct {
+		finalizers []string
+		owned      bool
+		want       string
+		waits      bool
+	}{
+		"released": {
+			finalizers: []string{"example.com/hold"},
+			want: "Application web is being deleted, and is gone once its finalizer example.com/hold is removed. Its objects stay. " +
+				"Once it is gone, run the command again, so that they lose Fairlead's marks",
+		},
+		"not released": {
+			finalizers: []string{"example.com/hold"}, owned: true, waits: true,
+			want: "the controller did not promise within 1m0s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again",
+		},
+		"the garbage collector has not finished": {
+			finalizers: []string{metav1.FinalizerDeleteDependents}, waits: true,
+			want: "the controller did not promise within 1m0s that the objects stay, so nothing was deleted: see 'kubectl fairlead doctor', and run the command again",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				application := policyStored()
+				application.Spec.DeletionPolicy, application.Finalizers, application.DeletionTimestamp = v1.DeletionOrphan, test.finalizers, new(metav1.Now())
+				clients := storing(t, application, func(*v1.Application, string) error { return nil })
+				if test.owned {
+					clients = frozen(t, application)
+				}
+				e := &ejecting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), clients: clients, namespace: "shop", name: "web"}
+				began := time.Now()
+				if err := e.delete(t.Context(), application, []left{{object, child.Deployment}}); err == nil || err.Error() != test.want {
+					t.Errorf("got\n%v\nwant\n%s", err, test.want)
+				}
+				if waited := time.Since(began) > 0; waited != test.waits {
+					t.Errorf("it waits: %t, want %t", waited, test.waits)
+				}
+			})
+		})
+	}
 }
 
 // TestEjectTries: what the API server refuses is known before anything is changed, also in a dry run on the server. A webhook without dry

@@ -48,7 +48,7 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application, obje
 		}
 	}
 	const interval = 500 * time.Millisecond
-	waits, kept := e.tool.wait(), ""
+	waits, kept, held := e.tool.wait(), "", ""
 	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
 		now, err := client.Get(ctx, e.name, metav1.GetOptions{})
 		switch {
@@ -56,6 +56,12 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application, obje
 			return false, err
 		case now.UID != application.UID || now.Spec.DeletionPolicy != v1.DeletionOrphan:
 			return false, errChanged
+		case now.DeletionTimestamp != nil && isHeldByOthers(now):
+			released, _, err := e.isReleased(ctx, now, objects)
+			if released {
+				held = describeGoing(v1.ApplicationKind, now)
+			}
+			return released, err
 		case !slices.Contains(now.Finalizers, v1.FinalizerOrphan), now.DeletionTimestamp == nil && now.Status.ObservedGeneration != now.Generation:
 			return false, nil
 		}
@@ -76,6 +82,9 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application, obje
 		}
 		return err == nil, err
 	})
+	if held != "" {
+		return errors.New(held + ". Its objects stay. Once it is gone, run the command again, so that they lose Fairlead's marks")
+	}
 	policy := ""
 	if set && err != nil {
 		policy = e.resetPolicy(ctx, application)
@@ -91,6 +100,13 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application, obje
 		return fmt.Errorf("delete the Application: %w%s", err, policy)
 	}
 	return awaitGone(ctx, e.tool, e.clients, application)
+}
+
+// isHeldByOthers reports whether only other clients hold the end of an Application. The garbage collector removes its own finalizers soon.
+func isHeldByOthers(application *v1.Application) bool {
+	return !slices.Contains(application.Finalizers, v1.FinalizerOrphan) && slices.ContainsFunc(application.Finalizers, func(finalizer string) bool {
+		return finalizer != metav1.FinalizerDeleteDependents && finalizer != metav1.FinalizerOrphanDependents
+	})
 }
 
 // mayBeStored reports whether a write that failed may have been stored: its answer was lost, or the API server gave up waiting.
