@@ -95,8 +95,12 @@ func Headline(d preview.Difference) string {
 			said = none(pods, wanted)
 			break
 		}
-		if wanted != nil && !pods.Paused && pods.Kept >= *wanted && (pods.Before == nil || *pods.Before == *wanted) {
-			said = stopped(pods.Live-*wanted) + ", and none is started: the others are of that revision already."
+		if wanted != nil && !pods.Paused && pods.Kept >= *wanted {
+			others := "the others are"
+			if *wanted == 1 {
+				others = "the other one is"
+			}
+			said = stopped(pods.Live-*wanted) + ", and none is started: " + others + " of that revision already." + scaled(pods)
 			break
 		}
 		said = fmt.Sprintf("%s replaced, because of %s.", replaced(pods), because(pods))

@@ -87,6 +87,9 @@ func TestSentence(t *testing.T) {
 		"3 pods are stopped, and none is started: the others are of that revision already.": {
 			Pods: preview.Pods{Live: 5, Replaced: true, Kept: 3, Because: image, Before: new(int32(2)), After: new(int32(2))},
 		},
+		"2 pods are stopped, and none is started: the other one is of that revision already. The desired number of pods goes from 2 to 1.": {
+			Pods: preview.Pods{Live: 3, Replaced: true, Kept: 2, Because: image, Before: new(int32(2)), After: new(int32(1))},
+		},
 		"4 pods are stopped, and none is started: the others are of that revision already.": {
 			Pods: preview.Pods{Live: 7, Replaced: true, Kept: 3, Because: image, Asked: new(int32(3))},
 		},
