@@ -31,6 +31,8 @@ type late struct {
 	// never were never observed, unobserved not since their last change. unreleased still have the finalizer that only the controller
 	// removes.
 	never, unobserved, unreleased []string
+	// undated have a spec that is not observed, and nothing tells for how long.
+	undated []string
 	// reported are the unreleased whose deletion the controller has observed: their status says why they wait.
 	reported []*v1.Application
 }
@@ -52,8 +54,9 @@ func (in Installation) lag(now time.Time) Result {
 	add("the spec of %s is not observed", found.unobserved)
 	add("the deletion of %s waits for Fairlead's finalizer "+v1.FinalizerOrphan, found.unreleased)
 	if len(problems) > 0 {
+		add("the spec of %s is not observed, for an unknown time", found.undated)
 		next := "Check that the controller runs, and that its --namespace covers them."
-		if reported := found.reported; len(reported) == len(found.never)+len(found.unobserved)+len(found.unreleased) {
+		if reported := found.reported; len(reported) == len(found.never)+len(found.unobserved)+len(found.unreleased)+len(found.undated) {
 			next = fmt.Sprintf("The controller has seen them. See why it keeps them: kubectl fairlead -n %s why %s", reported[0].Namespace, reported[0].Name)
 			if said := deletionMessage(reported[0]); said != "" {
 				next = fmt.Sprintf("The controller has seen them, and says of %s: %s. Solve that. The controller tries again until it succeeds.", nameOf(reported[0]), said)
@@ -63,9 +66,13 @@ func (in Installation) lag(now time.Time) Result {
 		}
 		return Result{Lag, tree.Degraded, strings.Join(problems, "; "), next}
 	}
-	message := fmt.Sprintf("%s, %d of them with a spec that is not observed yet", counted(n, "Application", "Applications"), behind)
+	message := fmt.Sprintf("%s, %d of them with a spec that is not observed yet", counted(n, "Application", "Applications"), behind+len(found.undated))
 	if deleting > 0 {
 		message += fmt.Sprintf(", %d being deleted", deleting)
+	}
+	if names := found.undated; len(names) > 0 {
+		message += fmt.Sprintf("; %d not observed for an unknown time, such as %s", len(names), strings.Join(names[:min(len(names), examples)], ", "))
+		return Result{Lag, tree.Progressing, message, "Run this again after a minute. If they are still not observed, check that the controller runs, and that its --namespace covers them."}
 	}
 	return Result{Lag, tree.Healthy, message, ""}
 }
@@ -79,7 +86,7 @@ func deletionMessage(application *v1.Application) string {
 	return strings.TrimSuffix(ready.Message, ".")
 }
 
-// late also counts those that are behind for a short time, or for one that nothing tells, and those that are being deleted.
+// late also counts those that are behind for a short time, and those that are being deleted.
 func (in Installation) late(now time.Time) (found late, behind, deleting int) {
 	for i := range in.Applications {
 		a := &in.Applications[i]
@@ -104,6 +111,8 @@ func (in Installation) late(now time.Time) (found late, behind, deleting int) {
 			found.never = append(found.never, nameOf(a))
 		case isLate:
 			found.unobserved = append(found.unobserved, aged)
+		case changed.IsZero() && now.Sub(a.CreationTimestamp.Time) > after:
+			found.undated = append(found.undated, nameOf(a))
 		case !isDeleted:
 			behind++
 		}

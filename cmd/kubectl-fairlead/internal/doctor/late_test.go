@@ -86,6 +86,9 @@ func TestLag(t *testing.T) {
 	const (
 		orphan = v1.FinalizerOrphan
 		check  = "Check that the controller runs, and that its --namespace covers them."
+		again  = "Run this again after a minute. If they are still not observed, check that the controller runs, and that its --namespace covers them."
+		// unknownTime is about web alone.
+		unknownTime = "; 1 not observed for an unknown time, such as shop/web"
 	)
 	minute := func(name string) v1.Application { return application(name, wrote("", time.Minute)) }
 	for name, test := range map[string]struct {
@@ -95,11 +98,26 @@ func TestLag(t *testing.T) {
 	}{
 		"observed": {applications: []v1.Application{application("web", wrote("", time.Hour), observed)}, message: "1 Application, 0 of them with a spec that is not observed yet"},
 		"a minute": {applications: []v1.Application{minute("web")}, message: "1 Application, 1 of them with a spec that is not observed yet"},
-		"no time":  {applications: []v1.Application{application("web", func(a *v1.Application) { a.Generation = 2 })}, message: "1 Application, 1 of them with a spec that is not observed yet"},
-		"large":    {applications: []v1.Application{application("web", wrote("", 20*time.Minute), large)}, message: "1 Application, 1 of them with a spec that is not observed yet"},
+		"no time": {
+			applications: []v1.Application{application("web", func(a *v1.Application) { a.Generation = 2 })},
+			message:      "1 Application, 1 of them with a spec that is not observed yet" + unknownTime, next: again,
+		},
+		"new, and no time": {
+			applications: []v1.Application{application("web", func(a *v1.Application) {
+				a.Generation, a.CreationTimestamp = 2, metav1.NewTime(now.Add(-time.Minute))
+			})},
+			message: "1 Application, 1 of them with a spec that is not observed yet",
+		},
+		"large": {applications: []v1.Application{application("web", wrote("", 20*time.Minute), large)}, message: "1 Application, 1 of them with a spec that is not observed yet"},
 		"scaled": {
 			applications: []v1.Application{application("web", wrote("", time.Hour), observed, wrote("status", 50*time.Minute), scaled)},
-			message:      "1 Application, 1 of them with a spec that is not observed yet",
+			message:      "1 Application, 1 of them with a spec that is not observed yet" + unknownTime, next: again,
+		},
+		"scaled, while others wait": {
+			applications: []v1.Application{application("api", never), application("web", wrote("", time.Hour), observed, wrote("status", 50*time.Minute), scaled)},
+			message: "1 of 2 Applications were never observed, such as shop/api; " +
+				"the spec of 1 of 2 Applications is not observed, for an unknown time, such as shop/web",
+			next: check,
 		},
 		"changed since it was scaled": {
 			applications: []v1.Application{application("web", wrote("status", time.Hour), scaled, wrote("", 2*time.Minute))},
@@ -155,6 +173,9 @@ func TestLag(t *testing.T) {
 			want := doctor.Result{Check: doctor.Lag, Health: tree.Healthy, Message: test.message, Next: test.next}
 			if test.next != "" {
 				want.Health = tree.Degraded
+			}
+			if test.next == again { // Perhaps nothing is wrong.
+				want.Health = tree.Progressing
 			}
 			if diff := cmp.Diff(want, find(in, doctor.Lag)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
