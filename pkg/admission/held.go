@@ -6,10 +6,12 @@ package admission
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/render"
 	"fairlead.dev/fairlead/pkg/revision"
 )
 
@@ -25,9 +27,26 @@ func held(_ context.Context, in input, found *verdict) error {
 			"spec.reconcilePolicy: it is %s, so %s has no effect until you set it to %s", is.ReconcilePolicy, changeOf(was, is), v1.ReconcileEnforce))
 	}
 	if paused(was) && paused(is) && (!revision.SamePods(was, is) || toRevision(in.old) != toRevision(in.new)) {
-		found.warnings = append(found.warnings, "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false")
+		found.warnings = append(found.warnings, pausedWarning(in.old, in.new))
 	}
 	return nil
+}
+
+// pausedWarning says what becomes of a change of the pods during a pause. The ConfigMap of config has one name for all revisions, and a
+// kubelet writes a changed one into the directories of running pods, so its files do not wait.
+func pausedWarning(old, changed *v1.Application) string {
+	was, is := old.Spec.Config, changed.Spec.Config
+	when := ""
+	switch asked := toRevision(changed); {
+	case withholds(&changed.Spec) || is == nil:
+	case asked != toRevision(old): // Its files are not known here, nor are those of the spec if it did not run before.
+		when = " if the revision has other files"
+		fallthrough
+	case asked == 0 && was != nil && !maps.Equal(was.Data, is.Data):
+		return fmt.Sprintf("spec.paused: the rollout waits until you set it to false, but ConfigMap %s changes at once%s, "+
+			"and running pods see its new files within about a minute", render.ConfigMapName(changed), when)
+	}
+	return "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
 }
 
 // withholds reports whether Fairlead changes no child.

@@ -18,6 +18,9 @@ func TestHeldChanges(t *testing.T) {
 		suspended = "spec.reconcilePolicy: it is Suspend, so this change of the pods has no effect until you set it to Enforce"
 		scaled    = "spec.reconcilePolicy: it is Suspend, so this change has no effect until you set it to Enforce"
 		waits     = "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
+		files     = "spec.paused: the rollout waits until you set it to false, but ConfigMap web-config changes at once, and running pods see its new files within about a minute"
+		unsure    = "spec.paused: the rollout waits until you set it to false, but ConfigMap web-config changes at once if the revision has other files, and running pods see its new files within about a minute"
+		stays     = "spec.rollback.toRevision: revision 1 does not exist, so this change of the pods has no effect until you name another one or remove the field. The Application has no revisions yet"
 		unknown   = "spec.rollback.toRevision: revision 1 does not exist, so Fairlead changes nothing until you name another one or remove the field. The Application has no revisions yet"
 	)
 	type change = func(*v1.Application)
@@ -28,6 +31,12 @@ func TestHeldChanges(t *testing.T) {
 	pause := func(paused bool) change { return func(a *v1.Application) { a.Spec.Paused = new(paused) } }
 	label := func(a *v1.Application) { a.Labels = map[string]string{"team": "shop"} }
 	pin := func(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }
+	config := func(path, content string) change {
+		return func(a *v1.Application) {
+			a.Spec.Config = &v1.Config{MountPath: path, Data: map[string]string{"a": content}}
+		}
+	}
+	before, after := config("/etc/web", "1"), config("/etc/web", "2")
 	adopt := func(a *v1.Application) { a.Spec.AdoptionPolicy = v1.AdoptionConsented }
 	for _, test := range []struct {
 		name     string
@@ -46,6 +55,18 @@ func TestHeldChanges(t *testing.T) {
 		{name: "another image, and the pause ends with Observe", old: []change{pause(true), observe}, new: []change{pause(false), observe, image("web:2")}, want: []string{observed}},
 
 		{name: "an earlier revision while paused", old: []change{pause(true)}, new: []change{pause(true), pin}, want: []string{unknown, waits}},
+		{name: "other files while paused", old: []change{pause(true), before}, new: []change{pause(true), after}, want: []string{files}},
+		{name: "other files and another image while paused", old: []change{pause(true), before}, new: []change{pause(true), after, image("web:2")}, want: []string{files}},
+		{name: "another directory of the same files while paused", old: []change{pause(true), before}, new: []change{pause(true), config("/srv", "1")}, want: []string{waits}},
+		{name: "the first files while paused", old: []change{pause(true)}, new: []change{pause(true), after}, want: []string{waits}},
+		{name: "no files any more while paused", old: []change{pause(true), before}, new: []change{pause(true)}, want: []string{waits}},
+		{
+			name: "other files while paused with Suspend", old: []change{pause(true), suspend, before}, new: []change{pause(true), suspend, after},
+			want: []string{suspended, waits},
+		},
+		{name: "other files while paused at a revision", old: []change{pause(true), pin, before}, new: []change{pause(true), pin, after}, want: []string{stays, waits}},
+		{name: "an earlier revision with files while paused", old: []change{pause(true), before}, new: []change{pause(true), before, pin}, want: []string{unknown, unsure}},
+		{name: "the spec instead of a revision with files while paused", old: []change{pause(true), before, pin}, new: []change{pause(true), before}, want: []string{unsure}},
 
 		{name: "another image, and back to Enforce", old: []change{observe}, new: []change{enforce, image("web:2")}},
 		{name: "another image, and back to the default", old: []change{suspend}, new: []change{image("web:2")}},

@@ -1562,7 +1562,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"paused": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else.",
+							Description: "Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else: running pods see new files of config.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},

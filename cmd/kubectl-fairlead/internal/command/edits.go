@@ -45,7 +45,7 @@ func (t *tool) edits() []*cobra.Command {
 		t.undo(),
 		t.simple("restart", "Replace all pods of an Application", "Replace all pods, by the Application's strategy, as kubectl rollout restart does. After a rollback it refuses, because it would try again what failed.",
 			"Replace the pods of the Application web", t.restart),
-		t.simple("pause", "Stop rollouts of an Application", "Stop rollouts (spec.paused). Everything else is still maintained.",
+		t.simple("pause", "Stop rollouts of an Application", "Stop rollouts (spec.paused). Everything else is still maintained: running pods see new files of spec.config.",
 			"Let changes of the pods of web wait", fixed(edit.Pause)),
 		t.simple("resume", "Let rollouts go on, and Fairlead enforce the children again",
 			"Take back pause, observe and suspend: rollouts go on (spec.paused), and Fairlead enforces the children again (spec.reconcilePolicy).",

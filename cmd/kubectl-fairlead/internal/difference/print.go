@@ -114,7 +114,7 @@ func Headline(d preview.Difference) string {
 			said += " With strategy Recreate, requests fail meanwhile."
 		}
 		if pods.Paused {
-			said += " It waits while rollouts are paused."
+			said += " It waits while rollouts are paused." + newFiles(d)
 		}
 		said += scaled(pods)
 	case pods.Held > 0 && len(pods.Because) > 0:
@@ -200,6 +200,16 @@ func halted(pods preview.Pods) string {
 		return ""
 	}
 	return fmt.Sprintf(" Fairlead changes no child until you resume the Application (reconcilePolicy: %s).", pods.Stopped) + GoesOn(pods.Unfinished, pods.Live)
+}
+
+// newFiles says that a pause does not hold back the ConfigMap of spec.config, from which running pods read.
+func newFiles(d preview.Difference) string {
+	for _, c := range d.Children {
+		if c.Kind == child.ConfigMap.Kind && c.Action == preview.Update {
+			return fmt.Sprintf(" ConfigMap %s changes at once, and running pods see its new files within about a minute.", c.Name)
+		}
+	}
+	return ""
 }
 
 // pinned says that the spec does not decide about the pods.

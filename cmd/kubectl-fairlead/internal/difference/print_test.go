@@ -117,6 +117,12 @@ func TestSentence(t *testing.T) {
 			Pods: preview.Pods{Replaced: true, Because: image, Asked: new(int32(0)), Pinned: 2},
 		},
 		"All pods are replaced, because of containers[web].image.": {Pods: preview.Pods{LiveUnknown: true, Replaced: true, Because: image, Before: new(int32(3)), After: new(int32(3))}},
+		"All 2 pods are replaced, because of containers[web].image. It waits while rollouts are paused. ConfigMap web-config changes at once, and running pods see its new files within about a minute.": {
+			Children: []preview.Child{{Kind: "ConfigMap", Name: "web-config", Action: preview.Update}}, Pods: preview.Pods{Live: 2, Replaced: true, Because: image, Paused: true},
+		},
+		"All 2 pods are replaced, because of containers[web].image. It waits while rollouts are paused.": {
+			Children: []preview.Child{{Kind: "ConfigMap", Name: "web-config", Action: preview.Create}}, Pods: preview.Pods{Live: 2, Replaced: true, Because: image, Paused: true},
+		},
 		"No pod is replaced, because all of them are of that revision already.": {
 			Pods: preview.Pods{Live: 2, Replaced: true, Kept: 2, Because: image},
 		},

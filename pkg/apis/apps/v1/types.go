@@ -248,7 +248,8 @@ type ApplicationSpec struct {
 	// +optional
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
-	// Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else.
+	// Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else: running pods see new
+	// files of config.
 	// +optional
 	Paused *bool `json:"paused,omitempty"`
 

@@ -94,7 +94,8 @@ type ApplicationSpecApplyConfiguration struct {
 	// Number of old revisions to keep, each as a ControllerRevision and as a ReplicaSet. Defaults to 5. The last
 	// healthy ControllerRevision always stays. Fewer stay if they exceed 1 MiB together.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
-	// Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else.
+	// Stops rollouts, as a Deployment's paused does. Fairlead still maintains everything else: running pods see new
+	// files of config.
 	Paused *bool `json:"paused,omitempty"`
 	// How to go back to an earlier revision of the pods: automatically when a rollout fails, or because you name the
 	// revision. Defaults to the policy of the class, or else to Never.
