@@ -369,16 +369,17 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application, ac
 		return err
 	}
 	lost := make([]string, 0, len(differences.Lost))
-	var missing []string
+	var missing, unaccepted []string
 	for _, change := range differences.Lost {
 		lost = append(lost, change.Path)
 		if !slices.Contains(a.accept, change.Path) {
+			unaccepted = append(unaccepted, change.Path)
 			missing = append(missing, "--accept='"+change.Path+"'")
 		}
 	}
 	a.announceUnneeded(lost, "nothing is lost there.")
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: the pods would lose what an Application does not have; if they can, pass %s", errDraft, strings.Join(missing, " "))
+		return fmt.Errorf("%w: %s", errDraft, a.wouldLose(unaccepted, missing))
 	}
 	mentions, err := a.mentions(application)
 	if err != nil {

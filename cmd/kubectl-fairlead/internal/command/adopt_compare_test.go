@@ -50,6 +50,28 @@ func TestTakenMessage(t *testing.T) {
 	}
 }
 
+// TestWouldLose: what an Application can have, the user may have left out by mistake.
+func TestWouldLose(t *testing.T) {
+	annotation, env, port := ".metadata.annotations[prometheus.io/scrape]", ".spec.containers[web].env[POD]", ".spec.containers[web].ports[9090]"
+	for _, test := range []struct {
+		lost     []string
+		existing bool
+		want     string
+	}{
+		{[]string{".spec.hostNetwork"}, false, "the pods would lose what an Application does not have; if they can, pass --accept"},
+		{[]string{".spec.hostNetwork", ".spec.containers[proxy].env[POD]"}, true, "the pods would lose what the Application does not have; if they can, pass --accept"},
+		{[]string{annotation, env, ".spec.containers[web].env[NODE]", port, ".spec.hostNetwork"}, true, "the pods would lose what the Application does not have: " +
+			"add what they need to spec.podMetadata.annotations, spec.env and spec.ports, or, if they can do without, pass --accept"},
+		{[]string{".spec.containers[web].envFrom", ".spec.nodeSelector.disk", ".metadata.labels"}, true, "the pods would lose what the Application does not have: " +
+			"add what they need to spec.envFrom, spec.nodeSelector and spec.podMetadata.labels, or, if they can do without, pass --accept"},
+	} {
+		a := &adopting{existing: test.existing, name: "web"}
+		if got := a.wouldLose(test.lost, []string{"--accept"}); got != test.want {
+			t.Errorf("%s, want %s", got, test.want)
+		}
+	}
+}
+
 // TestKeepHashes: that only the controller computes a hash is no change of pods that an earlier Application has left.
 func TestKeepHashes(t *testing.T) {
 	live, next := &appsv1.Deployment{}, &appsv1.Deployment{}

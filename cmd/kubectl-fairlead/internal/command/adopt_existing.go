@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 func (a *adopting) id() string { return a.namespace + "/" + a.name }
@@ -195,4 +197,52 @@ func (a *adopting) unlike(ctx context.Context, existing *v1.Application) (lines 
 		}
 	}
 	return lines, nil
+}
+
+// wouldLose says what to do about fields of the pods that the Application does not have. A draft has all that an Application can have, so
+// only one that the user wrote can have more. accepting are the flags with which the pods lose them.
+func (a *adopting) wouldLose(lost, accepting []string) string {
+	accept := strings.Join(accepting, " ")
+	if !a.existing {
+		return "the pods would lose what an Application does not have; if they can, pass " + accept
+	}
+	var fields []string
+	for _, path := range lost {
+		if field := specField(path, a.name); field != "" && !slices.Contains(fields, field) {
+			fields = append(fields, field)
+		}
+	}
+	if len(fields) == 0 {
+		return "the pods would lose what the Application does not have; if they can, pass " + accept
+	}
+	return fmt.Sprintf("the pods would lose what the Application does not have: add what they need to %s, or, if they can do without, pass %s",
+		text.Enumerate(fields), accept)
+}
+
+// specField is the field of an Application that sets a path of the pod template; "" if there may be none. main is the container of the
+// application.
+func specField(path, main string) string {
+	within := func(prefix string, fields ...string) string {
+		rest, found := strings.CutPrefix(path, prefix)
+		at := slices.IndexFunc(fields, func(field string) bool {
+			after, same := strings.CutPrefix(rest, field)
+			return same && (after == "" || after[0] == '.' || after[0] == '[')
+		})
+		if !found || at < 0 {
+			return ""
+		}
+		return fields[at]
+	}
+	if field := within(".metadata.", "labels", "annotations"); field != "" {
+		return "spec.podMetadata." + field
+	}
+	if field := within(".spec.containers["+main+"].", "command", "args", "workingDir", "env", "envFrom", "ports", "resources", "lifecycle",
+		"livenessProbe", "readinessProbe", "startupProbe"); field != "" {
+		return "spec." + field
+	}
+	if field := within(".spec.", "imagePullSecrets", "nodeSelector", "tolerations", "affinity", "topologySpreadConstraints", "priorityClassName",
+		"terminationGracePeriodSeconds"); field != "" {
+		return "spec." + field
+	}
+	return ""
 }
