@@ -30,7 +30,7 @@ func (n *Node) set(health Health, reason, message string) {
 }
 
 func applicationNode(application *v1.Application) *Node {
-	node := &Node{Group: v1.SchemeGroupVersion.Group, Kind: v1.ApplicationKind, Name: application.Name, Health: Healthy, Info: application.Spec.Image}
+	node := &Node{Group: v1.SchemeGroupVersion.Group, Kind: v1.ApplicationKind, Name: application.Name, Health: Healthy, Info: imageOf(application)}
 	conditions := application.Status.Conditions
 	ready := meta.FindStatusCondition(conditions, v1.ConditionReady)
 	switch {
@@ -48,6 +48,20 @@ func applicationNode(application *v1.Application) *Node {
 		node.set(Progressing, ready.Reason, ready.Message)
 	}
 	return node
+}
+
+// imageOf is the image of the spec; or the one that runs, if an earlier revision runs instead.
+func imageOf(application *v1.Application) string {
+	var instead string
+	switch rollback := application.Spec.Rollback; {
+	case rollback != nil && rollback.ToRevision != nil:
+		instead = fmt.Sprintf("(pinned to revision %d)", *rollback.ToRevision)
+	case application.IsRolledBack():
+		instead = "(rolled back)"
+	default:
+		return application.Spec.Image
+	}
+	return strings.TrimSpace(application.Status.Image + " " + instead) // An adopted Deployment may have run an image that is not known.
 }
 
 // notObserved says why the status may be of an older generation.

@@ -12,6 +12,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -110,6 +112,31 @@ func TestForeignObjects(t *testing.T) {
 	for _, node := range tree.Build(objects).All() {
 		if node.Kind == "ReplicaSet" {
 			t.Errorf("%s is in the tree, although another Deployment controls it", node.Ref())
+		}
+	}
+}
+
+// TestImage: the image at the root is the one that runs, also where the spec names another one.
+func TestImage(t *testing.T) {
+	pin := func(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }
+	rollBack := func(a *v1.Application) {
+		meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue, Reason: v1.ReasonImagePullFailed})
+	}
+	for name, test := range map[string]struct {
+		change  func(*v1.Application)
+		running string
+		want    string
+	}{
+		"in a rollout":          {func(*v1.Application) {}, "web:1", "web:2"},
+		"pinned":                {pin, "web:1", "web:1 (pinned to revision 1)"},
+		"pinned, and not known": {pin, "", "(pinned to revision 1)"},
+		"rolled back":           {rollBack, "web:1", "web:1 (rolled back)"},
+	} {
+		objects, _ := treetest.Load(t, "healthy")
+		objects.Application.Spec.Image, objects.Application.Status.Image = "web:2", test.running
+		test.change(objects.Application)
+		if got := tree.Build(objects).Info; got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }
