@@ -52,6 +52,23 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 	return w.relabel(ctx, owner, result)
 }
 
+// meetDeployment reads a Deployment that waits because an object is foreign to which it refers. Most often a user has ejected both, and would
+// learn of the Deployment only after seeing to the other. What has its name is then the result, if it is foreign too.
+func (w *Writer) meetDeployment(ctx context.Context, application *v1.Application, result plan.Result, results []plan.Result) plan.Result {
+	waiting := result.Done()
+	target, waits := waiting.Unowned(results)
+	if !waits || target.Done().Action != plan.NotOwned || waiting.Ref.Kind != child.Deployment || waiting.Action != plan.WaitDependency || waiting.Live != nil {
+		return result
+	}
+	object, err := w.client.Get(ctx, waiting.Ref)
+	if err != nil || child.OwnedBy(object, application) || child.IsOrphaned(application, waiting.Ref, object) {
+		return result // It does not exist, or what the plan says about it is as good as can be.
+	}
+	foreign := waiting.Foreign(application, WithSelection(ctx, w.client, object))
+	result.Instead = &foreign
+	return result
+}
+
 // WithSelection adds to the metadata of a Deployment that is not the Application's what decides whether a user is advised to let the
 // Application adopt it, and what becomes of its pods without it. If that cannot be read, nothing is known about it: the advice may be wrong,
 // and the adoption is refused later.

@@ -96,7 +96,7 @@ func (w *Writer) execute(ctx context.Context, application *v1.Application, step 
 	}
 	if instead := dependsOn(step, results); instead != nil {
 		result.Instead = instead
-		return w.verify(ctx, application, result)
+		return w.verify(ctx, application, w.meetDeployment(ctx, application, result, results))
 	}
 	if err := handedOver(step, results); err != nil {
 		result.Err = err
