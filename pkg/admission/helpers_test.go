@@ -29,6 +29,8 @@ import (
 // cluster is what the webhooks can look at, in memory.
 type cluster struct {
 	stored []*v1.Application
+	// serves are what live routes have, by the name of their Application.
+	serves map[string][]v1.RouteKey
 	// allowed are the ServiceAccounts that every requester may impersonate.
 	allowed []string
 	// exist are the objects, as Kind/name; absent is the answer for others.
@@ -105,6 +107,11 @@ func (c *cluster) claims(matches func(*v1.Application, v1.RouteKey) bool) []v1.R
 		for _, key := range application.RouteKeys() {
 			if matches(application, key) {
 				claims = append(claims, v1.RouteClaim{Application: application, Host: key.Host})
+			}
+		}
+		for _, key := range c.serves[application.Name] {
+			if matches(application, key) {
+				claims = append(claims, v1.RouteClaim{Application: application, Host: key.Host, Serves: true})
 			}
 		}
 	}

@@ -28,14 +28,23 @@ func (h *Handler) routes(ctx context.Context, in input, found *verdict) error {
 	return err
 }
 
+// heldRoutes warns of a host name, or a path under one, that another Application of the namespace gave up in its spec and still serves,
+// because its reconcilePolicy keeps its routes. Otherwise it would move.
+func (h *Handler) heldRoutes(ctx context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 || withholds(&in.new.Spec) || in.old != nil && stalledByRoute(in.old) {
+		return nil // keptConflict warns of one that is stalled.
+	}
+	errs, err := validation.HeldRoutes(in.new, in.old, h.routeOwners(ctx))
+	if err == nil { // A warning is a courtesy.
+		found.warnings = append(found.warnings, notApplied(errs)...)
+	}
+	return nil
+}
+
 // keptConflict warns of an update that is not carried out, because the Application is stalled by a route that another one has, and still
 // asks for it. The status alone may be about a conflict that has ended, and the claims alone are those of the moment.
 func (h *Handler) keptConflict(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.old == nil || withholds(&in.new.Spec) {
-		return nil
-	}
-	stalled := meta.FindStatusCondition(in.old.Status.Conditions, v1.ConditionStalled)
-	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1.ReasonRouteConflict {
+	if len(found.errs) > 0 || in.old == nil || withholds(&in.new.Spec) || !stalledByRoute(in.old) {
 		return nil
 	}
 	errs, err := validation.ValidateRouteOwnership(in.new, h.routeOwners(ctx))
@@ -43,6 +52,11 @@ func (h *Handler) keptConflict(ctx context.Context, in input, found *verdict) er
 		found.warnings = append(found.warnings, notApplied(errs)...)
 	}
 	return nil
+}
+
+func stalledByRoute(application *v1.Application) bool {
+	stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled)
+	return stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason == v1.ReasonRouteConflict
 }
 
 func (h *Handler) routeOwners(ctx context.Context) validation.RouteOwners {

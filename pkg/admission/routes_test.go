@@ -63,6 +63,39 @@ func TestKeptConflict(t *testing.T) {
 	}
 }
 
+// TestHeldRoute: the host name that a suspended Application gave up in its spec does not move, and kubectl says so.
+func TestHeldRoute(t *testing.T) {
+	const held = `the spec is stored, but not applied until this is fixed: spec.routes[0].hostnames[0]: Invalid value: "web.example.com": ` +
+		`Application shop/front gave it up, but its reconcilePolicy keeps it: ` +
+		`resume that Application, or choose another host name or path`
+	routed, suspend := withRoute("web.example.com"), func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend }
+	asks := application(routed)
+	for _, test := range []struct {
+		name         string
+		updated, old *v1.Application
+		front        func(*v1.Application)
+		want         []string
+	}{
+		{name: "an update", updated: asks, old: application(nil), front: suspend, want: []string{held}},
+		{name: "a create", updated: asks, front: suspend, want: []string{held}},
+		{name: "it asked before", updated: application(func(a *v1.Application) { routed(a); image("web:2")(a) }), old: asks, front: suspend},
+		{name: "the other one is not suspended", updated: asks, front: func(*v1.Application) {}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			front := application(func(a *v1.Application) { a.Name = "front"; test.front(a) })
+			stored := &cluster{stored: []*v1.Application{front}, serves: map[string][]v1.RouteKey{"front": asks.RouteKeys()}}
+			var old any // A nil *Application would be an object.
+			if test.old != nil {
+				old = test.old
+			}
+			response := ask(t, stored.handler(t), ValidatePath, review(t, test.updated, old))
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
+
 // TestScaleBesideConflict: kubectl scale says so too.
 func TestScaleBesideConflict(t *testing.T) {
 	front := application(func(a *v1.Application) { a.Namespace, a.Name = "other", "front"; withRoute("web.example.com")(a) })

@@ -5,6 +5,7 @@ package why
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,6 +119,9 @@ var refusals = map[string]string{
 	v1.ReasonClassLimitExceeded: "Stay within the limits of the class, or name another one: kubectl fairlead classes",
 }
 
+// heldBy finds the Application that still serves a host name which its spec has given up: see validation.RouteOwners.
+var heldBy = regexp.MustCompile(`: Application ([a-z0-9-]+)/([a-z0-9-]+) gave \S+ up, but its reconcilePolicy keeps it`)
+
 // refusedSpec explains a spec that is not carried out; the last good children stay.
 func refusedSpec(f facts) []Finding {
 	if f.ready == nil || f.ready.Status == metav1.ConditionTrue {
@@ -137,6 +141,16 @@ func refusedSpec(f facts) []Finding {
 		next = []string{
 			"See which revisions exist, and name one of them in spec.rollback.toRevision: kubectl fairlead history " + f.app.Name,
 			"Or remove the field, so that the pods of the spec run: " + edit.Unpin(f.app.Name),
+		}
+	}
+	if owner := heldBy.FindStringSubmatch(f.ready.Message); f.ready.Reason == v1.ReasonRouteConflict && owner != nil {
+		resume := "kubectl fairlead resume " + owner[2]
+		if owner[1] != f.app.Namespace {
+			resume = "kubectl fairlead -n " + owner[1] + " resume " + owner[2]
+		}
+		next = []string{
+			fmt.Sprintf("Let Fairlead go on with Application %s/%s, so that it gives the host name up: %s", owner[1], owner[2], resume),
+			"Or use another host name or path.",
 		}
 	}
 	if pin := edit.PinOf(f.app); pin > 0 && strings.Contains(f.ready.Message, fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for", pin)) {

@@ -31,6 +31,28 @@ func TestRefusedSpecRepairsNothing(t *testing.T) {
 	wantParts(t, "unknown", first(printed(t, loaded)), map[string]bool{refused + "\n": true, no: false})
 }
 
+// TestHeldRoute: the Application that goes on serving a host name is named with the command that ends it.
+func TestHeldRoute(t *testing.T) {
+	const elsewhere = "Use another host name or path, or remove it from the Application that has it."
+	loaded := clustertest.Load(t, "paused")
+	loaded.Application.Spec.Paused, loaded.Application.Status.Conditions = nil, loaded.Application.Status.Conditions[:1]
+	ready := meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady)
+	ready.Reason = v1.ReasonRouteConflict
+	for owner, resume := range map[string]string{
+		loaded.Application.Namespace + "/front": ": kubectl fairlead resume front\n",
+		"other/front":                           ": kubectl fairlead -n other resume front\n",
+	} {
+		ready.Message = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": Application ` + owner + ` gave it up, ` +
+			`but its reconcilePolicy keeps it: resume that Application, or choose another host name or path`
+		wantParts(t, owner, first(printed(t, loaded)), map[string]bool{
+			"→ Let Fairlead go on with Application " + owner + ", so that it gives the host name up" + resume: true,
+			"→ Or use another host name or path.\n":                                                           true, elsewhere: false,
+		})
+	}
+	ready.Message = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": belongs to Application other/front: choose another host name or path`
+	wantParts(t, "owned", first(printed(t, loaded)), map[string]bool{elsewhere: true, "kubectl fairlead resume": false})
+}
+
 // TestPauseBeforeTheDeployment: while a child is in conflict and there is no Deployment, the way out needs the pause, so why does not advise
 // to end it.
 func TestPauseBeforeTheDeployment(t *testing.T) {

@@ -40,12 +40,25 @@ func ValidateRouteOwnership(app *v1.Application, owners RouteOwners) (field.Erro
 // for and that another Application has or asks for already. The age of the other one does not matter, because this
 // request is later.
 func ValidateNewRoutes(app, old *v1.Application, owners RouteOwners) (field.ErrorList, error) {
+	return newRoutes(app, old, owners).validate()
+}
+
+func newRoutes(app, old *v1.Application, owners RouteOwners) routeCheck {
 	check := routeCheck{app: app, owners: owners, had: map[v1.RouteKey]bool{}, hadHost: map[string]bool{}}
 	if old != nil {
 		for _, key := range old.RouteKeys() {
 			check.had[key], check.hadHost[key.Host] = true, true
 		}
 	}
+	return check
+}
+
+// HeldRoutes returns an error for each host name, or host name and path, that old, which may be nil, did not ask for, and that another
+// Application of the namespace serves until it is resumed, although its spec does not ask for the host name any more. ValidateNewRoutes
+// accepts these, as routes that move.
+func HeldRoutes(app, old *v1.Application, owners RouteOwners) (field.ErrorList, error) {
+	check := newRoutes(app, old, owners)
+	check.held = true
 	return check.validate()
 }
 
@@ -55,7 +68,9 @@ type routeCheck struct {
 	owners RouteOwners
 	// stored means that the claims of the Application itself count, as in a sync. In a request they come after all
 	// others, and routes that it had before are not checked.
-	stored  bool
+	stored bool
+	// held means that only routes of the namespace count that HeldRoutes is about.
+	held    bool
 	had     map[v1.RouteKey]bool
 	hadHost map[string]bool
 }
@@ -105,7 +120,7 @@ func (c routeCheck) validate() (field.ErrorList, error) {
 
 // validateHost returns an error if another namespace owns the host name.
 func (c routeCheck) validateHost(path *field.Path, host string) (*field.Error, error) {
-	if c.hadHost[host] {
+	if c.hadHost[host] || c.held {
 		return nil, nil
 	}
 	claims, err := c.owners.HostClaims(host)
@@ -151,7 +166,11 @@ func (c routeCheck) validateKey(path *field.Path, key v1.RouteKey) (*field.Error
 	for i := range claims {
 		claim := &claims[i]
 		// A request may ask for what another Application of the namespace only serves still: the route moves.
-		if !c.stored && (c.isOwn(claim) || claim.Serves && claim.Application.Namespace == c.app.Namespace) {
+		moves := claim.Serves && claim.Application.Namespace == c.app.Namespace
+		switch {
+		case c.held && (c.isOwn(claim) || !moves || !isHeld(claim)):
+			continue
+		case !c.held && !c.stored && (c.isOwn(claim) || moves):
 			continue
 		}
 		if owner == nil || ranks(claim, owner) < 0 {
@@ -166,6 +185,13 @@ func (c routeCheck) validateKey(path *field.Path, key v1.RouteKey) (*field.Error
 		asked = key.Host // Most users name no path.
 	}
 	return belongsTo(path, asked, owner), nil
+}
+
+// isHeld reports whether an Application serves a host name that its spec does not ask for any more, because Fairlead changes none of its
+// children.
+func isHeld(claim *v1.RouteClaim) bool {
+	policy := claim.Application.Spec.ReconcilePolicy
+	return claim.Serves && (policy == v1.ReconcileObserve || policy == v1.ReconcileSuspend) && !claim.Application.AsksForHost(claim.Host)
 }
 
 // keyClaims returns the claims of the namespace, and of namespaces that share the host name. Claims of others do not
@@ -248,9 +274,18 @@ func first(a, b bool) int {
 
 // belongsTo names the Application that owns the host name, without the reason, which may become outdated: an Application
 // may ask today for what it did not ask for when it was created, and may serve a moment later what it only asks for now,
-// when no sync updates this status.
+// when no sync updates this status. A route that the owner gave up in its spec, and that its reconcilePolicy keeps, is worth a reason: the
+// owner's spec would not show it. The claim ends when the owner is resumed, and a sync follows.
 func belongsTo(path *field.Path, asked string, owner *v1.RouteClaim) *field.Error {
 	name := owner.Application.Namespace + "/" + owner.Application.Name
+	if isHeld(owner) {
+		gaveUp := "it"
+		if asked != owner.Host {
+			gaveUp = owner.Host
+		}
+		return field.Invalid(path, asked, fmt.Sprintf("Application %s gave %s up, but its reconcilePolicy keeps it: "+
+			"resume that Application, or choose another host name or path", name, gaveUp))
+	}
 	if asked != owner.Host && v1.HostsOverlap(asked, owner.Host) {
 		return field.Invalid(path, asked, fmt.Sprintf("overlaps with %s of Application %s: choose another host name", owner.Host, name))
 	}

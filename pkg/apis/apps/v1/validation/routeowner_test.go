@@ -180,6 +180,55 @@ func TestRefusedRouteAsWritten(t *testing.T) {
 	}
 }
 
+// TestHeldRoutes: a suspended Application goes on serving what its spec gave up. The refusal names the reason, and a request is warned.
+func TestHeldRoutes(t *testing.T) {
+	const (
+		host   = "web.example.com"
+		resume = " gave it up, but its reconcilePolicy keeps it: resume that Application, or choose another host name or path"
+		owned  = "belongs to Application shop/front: choose another host name or path"
+	)
+	front := func(policy v1.ReconcilePolicy, asks ...string) party {
+		p := claimant("shop/front", 100, asks...).serving(host)
+		p.Spec.ReconcilePolicy = policy
+		return p
+	}
+	shop, other := claimant("shop/web", 1, host), claimant("a/web", 1, host)
+	wildcard := claimant("a/web", 1, "*.example.com")
+	for _, test := range []struct {
+		name         string
+		app          party
+		old          *party
+		stored       party
+		sync, warned string
+	}{
+		{"suspended", shop, nil, front(v1.ReconcileSuspend), "Application shop/front" + resume, "Application shop/front" + resume},
+		{"observed", shop, nil, front(v1.ReconcileObserve), "Application shop/front" + resume, "Application shop/front" + resume},
+		{"suspended, in another namespace", other, nil, front(v1.ReconcileSuspend), "Application shop/front" + resume, ""}, // The request is refused.
+		{
+			"suspended, below a wildcard", wildcard, nil, front(v1.ReconcileSuspend),
+			"Application shop/front gave web.example.com up, but its reconcilePolicy keeps it: resume that Application, or choose another host name or path", "",
+		},
+		{"suspended, of before", shop, &shop, front(v1.ReconcileSuspend), "Application shop/front" + resume, ""},
+		{"suspended, and still asks for it", shop, nil, front(v1.ReconcileSuspend, host), owned, ""},
+		{"not suspended, so it moves", shop, nil, front(""), owned, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			errs, err := ValidateRouteOwnership(test.app.Application, owners(test.app, test.stored))
+			if err != nil || len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), `": `+test.sync) {
+				t.Errorf("the sync says %v, %v; want %q", errs, err, test.sync)
+			}
+			var old *v1.Application
+			if test.old != nil {
+				old = test.old.Application
+			}
+			errs, err = HeldRoutes(test.app.Application, old, owners(test.app, test.stored))
+			if got := strings.Join(messages(errs), "\n"); err != nil || !strings.HasSuffix(got, test.warned) || (got == "") != (test.warned == "") {
+				t.Errorf("the warning is %q, %v; want %q", got, err, test.warned)
+			}
+		})
+	}
+}
+
 // A request: who comes now is later, whatever its age.
 func TestNewRoutes(t *testing.T) {
 	const host = "web.example.com"
