@@ -94,7 +94,7 @@ func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, e
 	case plan.IsLeftover(existing):
 		ways, known = append(ways, "take back what an earlier Application left behind (docs/guides/take-back.md)"), false
 	case plan.Adoptable(child.Deployment, live):
-		ways = append(ways, fmt.Sprintf("delete this Application and run kubectl fairlead adopt %[1]s --harden, which writes one that fits, names what needs your --accept, and replaces no pod until you say so; "+
+		ways = append(ways, fmt.Sprintf("instead of this Application (delete it if it exists already), let kubectl fairlead adopt %[1]s --harden write one that fits, which names what needs your --accept, and replaces no pod until you say so; "+
 			"or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt %[1]s --existing)", deployment.Name))
 	}
 	ways = append(ways, "rename the Application")

@@ -136,7 +136,7 @@ func TestValidate(t *testing.T) {
 		{
 			name: "a Deployment of others", cluster: cluster{exist: []string{"Deployment/web"}, config: selecting("app", "web")}, updated: application(nil),
 			warned: []string{`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
-				`delete this Application and run kubectl fairlead adopt web --harden, which writes one that fits, names what needs your --accept, and replaces no pod until you say so; ` +
+				`instead of this Application (delete it if it exists already), let kubectl fairlead adopt web --harden write one that fits, which names what needs your --accept, and replaces no pod until you say so; ` +
 				`or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`},
 		},
@@ -153,7 +153,7 @@ func TestValidate(t *testing.T) {
 			cluster: cluster{exist: []string{"Deployment/web"}, config: func(c *Config) {
 				c.WithSelection = func(_ context.Context, unread *metav1.PartialObjectMetadata) metav1.Object { return unread }
 			}},
-			warned: []string{"starts no pods: delete this Application and run kubectl fairlead adopt web --harden", "then run kubectl fairlead adopt web --existing), or rename the Application"},
+			warned: []string{"starts no pods: instead of this Application (delete it if it exists already), let kubectl fairlead adopt web --harden write one", "then run kubectl fairlead adopt web --existing), or rename the Application"},
 		},
 		{
 			name: "a Service of others", cluster: cluster{exist: []string{"Service/web", "ConfigMap/web-config"}}, updated: application(nil),

@@ -52,7 +52,7 @@ func TestWarningsAtApply(t *testing.T) {
 		"a Deployment in the way": {
 			f.application("web", inClass("gold")),
 			`Deployment "web" in namespace "` + f.namespace + `" is not this Application's, so Fairlead leaves it alone and starts no pods: ` +
-				`delete this Application and run kubectl fairlead adopt web --harden, which writes one that fits, names what needs your --accept, and replaces no pod until you say so; ` +
+				`instead of this Application (delete it if it exists already), let kubectl fairlead adopt web --harden write one that fits, which names what needs your --accept, and replaces no pod until you say so; ` +
 				`or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt web --existing), ` +
 				`rename the Application, or run kubectl delete deployment web --cascade=orphan, which keeps the old pods until you delete their ReplicaSet`,
 		},
