@@ -49,6 +49,7 @@ var rules = []refusal{
 	{"custom budget with nothing", "disruptionBudget: {mode: Custom}", "spec.disruptionBudget", "mode Custom needs minAvailable or maxUnavailable: set one of them, or another mode"},
 	{"custom budget with both", "disruptionBudget: {mode: Custom, minAvailable: 1, maxUnavailable: 1}", "spec.disruptionBudget", "mode Custom takes one number: remove minAvailable 1 or maxUnavailable 1"},
 	{"automatic budget with a number", "disruptionBudget: {maxUnavailable: 1}", "spec.disruptionBudget", "mode Auto takes neither minAvailable nor maxUnavailable: set mode to Custom, or remove maxUnavailable"},
+	{"automatic budget with both", "disruptionBudget: {minAvailable: 1, maxUnavailable: 1}", "spec.disruptionBudget", "mode Auto takes neither minAvailable nor maxUnavailable: set mode to Custom and keep one of them, or remove both"},
 	{"liveness without action", "livenessProbe: {periodSeconds: 1}", "spec.livenessProbe", oneProbe + ", and none is"},
 	{"readiness with two actions", "readinessProbe: {httpGet: {}, tcpSocket: {}}", "spec.readinessProbe", oneProbe + `: keep one of ["httpGet", "tcpSocket"]`},
 	{"startup with two actions", "startupProbe: {grpc: {}, exec: {command: [a]}}", "spec.startupProbe", oneProbe + `: keep one of ["exec", "grpc"]`},
