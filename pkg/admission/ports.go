@@ -30,15 +30,15 @@ func renamedPorts(_ context.Context, in input, found *verdict) error {
 	if len(names) == 0 {
 		return nil
 	}
-	keep := "keep the name "
+	keep := "keeps the name "
 	switch {
 	case len(names) > 1:
-		keep = "keep the names "
+		keep = "keeps the names "
 	case slices.ContainsFunc(in.new.Spec.Ports, func(port v1.ApplicationPort) bool { return port.Name == names[0] }):
-		keep = "leave port " + numbers[0] + " to " // The name moved to another number.
+		keep = "leaves port " + numbers[0] + " to " // The name moved to another number.
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf(
-		"ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests%s until they are replaced: %s",
+		"spec.ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests%s until they are replaced, unless the spec %s",
 		atPorts(numbers), keep+strings.Join(names, ", ")))
 	return nil
 }

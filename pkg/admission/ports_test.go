@@ -17,10 +17,10 @@ import (
 // TestRenamedPorts: the Service leads to pods by the name of the port, which those that run do not have after a rename.
 func TestRenamedPorts(t *testing.T) {
 	const (
-		begin = "ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests"
-		all   = begin + " until they are replaced: keep the name http"
-		both  = begin + " until they are replaced: keep the names http, grpc"
-		one   = begin + " at port 80 until they are replaced: keep the name http"
+		begin = "spec.ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests"
+		all   = begin + " until they are replaced, unless the spec keeps the name http"
+		both  = begin + " until they are replaced, unless the spec keeps the names http, grpc"
+		one   = begin + " at port 80 until they are replaced, unless the spec keeps the name http"
 	)
 	port := func(name string, number int32) v1.ApplicationPort {
 		return v1.ApplicationPort{Name: name, ContainerPort: number}
@@ -81,7 +81,7 @@ func TestRenamedPorts(t *testing.T) {
 			old: with(ports{port("http", 9090), port("metrics", 80)}), new: with(ports{port("web", 80), port("metrics", 9090)}),
 		},
 		{
-			name: "a new name at the number of another", want: []string{strings.Replace(one, "keep the name http", "leave port 80 to http", 1)},
+			name: "a new name at the number of another", want: []string{strings.Replace(one, "keeps the name http", "leaves port 80 to http", 1)},
 			old: with(ports{port("http", 80)}), new: with(ports{port("http", 8080), port("web", 80)}),
 		},
 		{name: "one port of two goes", old: with(ports{port("http", 1), port("grpc", 2)}), new: with(ports{port("grpc", 2)})},
