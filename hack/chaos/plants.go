@@ -113,7 +113,7 @@ func plants() []plant {
 			name: "selector-from-labels", mistake: "the pods are selected by labels that a user may change",
 			file:  "pkg/render/metadata.go",
 			old:   `WithMatchLabels(Selector(app))`,
-			new:   `WithMatchLabels(podLabels(app))`,
+			new:   `WithMatchLabels(PodLabels(app))`,
 			tests: unit("./pkg/render", ""),
 		},
 		{

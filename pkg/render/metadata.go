@@ -78,10 +78,10 @@ func childLabels(app *v1.Application) map[string]string {
 	return labels
 }
 
-// podLabels returns the labels of the pods. The Application's labels are not among them, because a new label of the
+// PodLabels returns the labels of the pods. The Application's labels are not among them, because a new label of the
 // Application should not replace its pods. The spec may replace the recommended labels, by which other objects may
 // select the pods; Fairlead selects by the reserved one alone.
-func podLabels(app *v1.Application) map[string]string {
+func PodLabels(app *v1.Application) map[string]string {
 	labels := ourLabels(app)
 	if metadata := app.Spec.PodMetadata; metadata != nil {
 		for key, value := range metadata.Labels {

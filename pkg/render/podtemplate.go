@@ -19,7 +19,7 @@ func podTemplate(app *v1.Application) (*corev1ac.PodTemplateSpecApplyConfigurati
 		return nil, err
 	}
 	return corev1ac.PodTemplateSpec().
-		WithLabels(podLabels(app)).
+		WithLabels(PodLabels(app)).
 		WithAnnotations(podAnnotations(app)).
 		WithSpec(spec), nil
 }

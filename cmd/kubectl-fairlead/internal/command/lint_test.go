@@ -153,6 +153,29 @@ func TestLintWarns(t *testing.T) {
 	}
 }
 
+// TestLintOfSpread: the class may give the pods the labels that a constraint selects, so lint needs to know it.
+func TestLintOfSpread(t *testing.T) {
+	const object = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web\n  className: gold\n" +
+		"  topologySpreadConstraints:\n  - topologyKey: zone\n    maxSkew: 1\n    whenUnsatisfiable: ScheduleAnyway\n    labelSelector: {matchLabels: {app: web}}\n"
+	const warning = "-:11: warning: spec.topologySpreadConstraints[zone].labelSelector: it selects no pod of this Application, so the constraint does not spread them: " +
+		"remove labelSelector, which then means the Application's pods, or give them its labels in podMetadata.labels (effect)\n"
+	for spec, want := range map[string]string{
+		"{}": warning,
+		"{defaults: {podMetadata: {labels: {app: web}}}}": "",
+	} {
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		in.WriteString(object)
+		file := filepath.Join(t.TempDir(), "gold.yaml")
+		if err := os.WriteFile(file, []byte("apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold}\nspec: "+spec+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code := Run(t.Context(), streams, []string{"lint", "-f", "-", "--class-file=" + file})
+		if got := strings.TrimSuffix(out.String(), "2 objects checked, nothing "+map[bool]string{true: "else ", false: ""}[want != ""]+"found\n"); code != ExitYes || got != want {
+			t.Errorf("class %s: exit code %d, %q, want %q", spec, code, got, want)
+		}
+	}
+}
+
 // TestLintOfClassMistakes: an impossible name is an error. What the webhook only warns of is a warning, at its line, and does not keep
 // the plugin from using the class.
 func TestLintOfClassMistakes(t *testing.T) {

@@ -150,7 +150,8 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 	} else {
 		claimed = d.problems(Together, c.claims(application))
 	}
-	errs, reason := class.Resolve(application, c.rules(application)).Validate(c.Options)
+	resolution := class.Resolve(application, c.rules(application))
+	errs, reason := resolution.Validate(c.Options)
 	d.quoteQuantities(errs)
 	rule := Validation
 	if strings.HasPrefix(reason, "Class") {
@@ -164,7 +165,11 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 		}
 	}
 	if !slices.ContainsFunc(problems, func(problem Problem) bool { return !problem.Warning }) {
-		problems = append(problems, d.warnings(append(admission.Ineffective(&application.Spec), admission.DroppedDefaults(application, c.rules(application))...))...)
+		warnings := append(admission.Ineffective(&application.Spec), admission.DroppedDefaults(application, c.rules(application))...)
+		if !unknown { // A class may give labels to the pods.
+			warnings = append(warnings, admission.SpreadsNothing(application, resolution.Application)...)
+		}
+		problems = append(problems, d.warnings(warnings)...)
 	}
 	return problems
 }

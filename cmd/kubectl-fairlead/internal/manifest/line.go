@@ -166,7 +166,7 @@ func itemOf(list *yamlv3.Node, name string) *yamlv3.Node {
 }
 
 // namesOfItems are the fields by which warnings name the items of lists.
-var namesOfItems = []string{"name", "mountPath", "key", "path"}
+var namesOfItems = []string{"name", "mountPath", "key", "path", "topologyKey"}
 
 // original is what an alias stands for, or else the node itself.
 func original(node *yamlv3.Node) *yamlv3.Node {
