@@ -134,6 +134,19 @@ func applicationPeers(peers []v1.NetworkPolicyPeer) []string {
 	return names
 }
 
+// TestFullExampleHasWhatItNeedsFirst: otherwise kubectl apply warns of each Secret and ConfigMap that comes later.
+func TestFullExampleHasWhatItNeedsFirst(t *testing.T) {
+	manifests, err := objects.ReadFiles(filepath.Join(examplesDir, "full.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, object := range manifests {
+		if last := i == len(manifests)-1; (object.GetKind() == v1.ApplicationKind) != last {
+			t.Errorf("object %d is %s, want the Application last", i, objects.Name(object))
+		}
+	}
+}
+
 // TestFullExampleShowsEveryField: every field that Fairlead itself defines below spec appears in full.yaml, if need be
 // in a comment, because it is exclusive with another one. Fields of Kubernetes' own types need not.
 func TestFullExampleShowsEveryField(t *testing.T) {
