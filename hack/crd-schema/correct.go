@@ -61,6 +61,16 @@ var corrections = []correction{
 		"StopSignal can only be set for Pods with a non-empty .spec.os.name",
 		"An Application cannot set it, because Kubernetes takes it only with the pod's os.name: use STOPSIGNAL of the image, or preStop.",
 	},
+	{
+		regexp.MustCompile(`\.(sidecars|initContainers)\.\[items\]\.image$`), // The webhook refuses a container without one.
+		"Container image name.",
+		"Container image name. Required.",
+	},
+	{
+		regexp.MustCompile(`\.(sidecars|initContainers)\.\[items\]\.image$`),
+		" This field is optional to allow higher level config management to default or override container images in workload controllers like Deployments and StatefulSets.",
+		"",
+	},
 	{regexp.MustCompile(`\.topologySpreadConstraints\.\[items\]\.matchLabelKeys$`), theirMatchLabelKeys, ourMatchLabelKeys},
 }
 

@@ -106,6 +106,16 @@ func TestDefaultsOfSecurity(t *testing.T) {
 	}
 }
 
+// TestImagesOfContainers: kubectl explain says that they are required, as the webhook does. Those of a pod template are optional.
+func TestImagesOfContainers(t *testing.T) {
+	for _, path := range []string{"spec sidecars [items] image", "spec initContainers [items] image"} {
+		description, _ := described(t, "apps.fairlead.dev_applications.yaml", path)["description"].(string)
+		if !strings.HasPrefix(description, "Container image name. Required. ") || strings.Contains(description, "optional") {
+			t.Errorf("%s: %q", path, description)
+		}
+	}
+}
+
 // A new version of Kubernetes that says it otherwise is noticed.
 func TestCorrect(t *testing.T) {
 	rolling := func(description string) node {
