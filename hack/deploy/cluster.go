@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
@@ -62,9 +63,18 @@ func (c *cluster) requireServed(all []*unstructured.Unstructured) error {
 }
 
 // removeAll deletes the objects from the last to the first, and returns once they are gone. The pods go before the
-// Deployment does, so the controller has stopped when its permissions go.
+// Deployment does, so the controller has stopped when its permissions go. A namespace that no deployment made stays.
 func (c *cluster) removeAll(ctx context.Context, all []*unstructured.Unstructured) error {
 	for _, object := range slices.Backward(all) {
+		foreign, err := c.isForeignNamespace(ctx, object)
+		if err != nil {
+			return err
+		}
+		if foreign {
+			fmt.Fprintf(c.out, "stays: Namespace %s, which no deployment made, with what is in it, such as the Secret that a controller creates; if you need none of it: kubectl delete namespace %s\n",
+				object.GetName(), object.GetName())
+			continue
+		}
 		found, err := c.objects.Delete(ctx, object, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)})
 		if err != nil {
 			return err
@@ -76,4 +86,20 @@ func (c *cluster) removeAll(ctx context.Context, all []*unstructured.Unstructure
 		}
 	}
 	return nil
+}
+
+// isForeignNamespace reports whether a rendered object is a namespace that exists without the label of a deployment: a controller outside of
+// the cluster made it for its Secret, or a user did.
+func (c *cluster) isForeignNamespace(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
+	if object.GetKind() != "Namespace" || object.GetLabels()[nameLabel] == "" {
+		return false, nil
+	}
+	live, err := c.kube.CoreV1().Namespaces().Get(ctx, object.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err): // The deletion says so.
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("get namespace %s: %w", object.GetName(), err)
+	}
+	return live.Labels[nameLabel] != object.GetLabels()[nameLabel], nil
 }

@@ -15,10 +15,13 @@ import (
 // systemNamespace is where make deploy puts the controller, and where one outside of the cluster keeps what it creates for itself.
 const systemNamespace = "fairlead-system"
 
-// deployed returns the Deployments of controllers, in any namespace. The overlays and the chart give them this label. known is false
+// nameLabel is on the Deployment and on the namespace of a controller. The overlays and the chart set it.
+const nameLabel = "app.kubernetes.io/name"
+
+// deployed returns the Deployments of controllers, in any namespace. known is false
 // if the user may not list them.
 func (c *cluster) deployed(ctx context.Context) (all []appsv1.Deployment, known bool, err error) {
-	list, err := c.kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + controllerName})
+	list, err := c.kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, metav1.ListOptions{LabelSelector: nameLabel + "=" + controllerName})
 	switch {
 	case apierrors.IsForbidden(err):
 		return nil, false, nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -57,6 +58,23 @@ func TestUninstallSaysWhoRuns(t *testing.T) {
 	}
 }
 
+// TestUndeployKeepsForeignNamespace: the namespace in which a controller outside of the cluster keeps its Secret stays.
+func TestUndeployKeepsForeignNamespace(t *testing.T) {
+	l := newLab(t, controlplane.APIOnly())
+	l.createSystemNamespace()
+	o := l.options
+	o.overlay = filepath.Join("..", "..", "artifacts", "overlays", "default")
+	const stays = "stays: Namespace fairlead-system, which no deployment made, with what is in it, such as the Secret that a controller creates; " +
+		"if you need none of it: kubectl delete namespace fairlead-system\n"
+	if output := mustRun(t, "uninstall", o); !strings.Contains(output, stays) {
+		t.Errorf("the output lacks %q:\n%s", stays, output)
+	}
+	namespace, err := l.kube.CoreV1().Namespaces().Get(t.Context(), systemNamespace, metav1.GetOptions{})
+	if err != nil || namespace.DeletionTimestamp != nil {
+		t.Fatalf("the namespace does not stay: %v", err)
+	}
+}
+
 func (l *lab) createSystemNamespace() {
 	l.t.Helper()
 	if _, err := l.kube.CoreV1().Namespaces().Create(l.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: systemNamespace}}, metav1.CreateOptions{}); err != nil {
@@ -67,7 +85,7 @@ func (l *lab) createSystemNamespace() {
 // createController creates the Deployment of a controller, or changes how many of its replicas are available.
 func (l *lab) createController(available int32) {
 	l.t.Helper()
-	labels := map[string]string{"app.kubernetes.io/name": controllerName}
+	labels := map[string]string{nameLabel: controllerName}
 	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: controllerName, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
