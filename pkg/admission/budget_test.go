@@ -15,15 +15,15 @@ import (
 // TestBlockedDrains: a budget that keeps all pods is warned of where their number is open, unless there are more already.
 func TestBlockedDrains(t *testing.T) {
 	const (
-		one = "disruptionBudget.minAvailable: 1 blocks every drain of a node while there are fewer than 2 pods, and without replicas " +
+		one = "spec.disruptionBudget.minAvailable: 1 blocks every drain of a node while there are fewer than 2 pods, and without replicas " +
 			"there is 1 until another client scales the Deployment: set replicas to 2 or more, or remove disruptionBudget"
-		share = "disruptionBudget.minAvailable: 67% blocks every drain of a node while there are fewer than 4 pods, and without replicas " +
+		share = "spec.disruptionBudget.minAvailable: 67% blocks every drain of a node while there are fewer than 4 pods, and without replicas " +
 			"there is 1 until another client scales the Deployment: set replicas to 4 or more, or remove disruptionBudget"
 	)
 	const (
-		oneNow = "disruptionBudget.minAvailable: 1 blocks every drain of a node while there are fewer than 2 pods, and now there is 1: " +
+		oneNow = "spec.disruptionBudget.minAvailable: 1 blocks every drain of a node while there are fewer than 2 pods, and now there is 1: " +
 			"set replicas to 2 or more, have the client that scales the Deployment keep as many, or remove disruptionBudget"
-		shareNow = "disruptionBudget.minAvailable: 67% blocks every drain of a node while there are fewer than 4 pods, and now there are 3: " +
+		shareNow = "spec.disruptionBudget.minAvailable: 67% blocks every drain of a node while there are fewer than 4 pods, and now there are 3: " +
 			"set replicas to 4 or more, have the client that scales the Deployment keep as many, or remove disruptionBudget"
 	)
 	keeping := func(minAvailable string, changes ...func(*v1.Application)) *v1.Application {

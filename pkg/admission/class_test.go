@@ -211,10 +211,10 @@ func TestClassMistakesAreWarnedOf(t *testing.T) {
 	const marker = `the annotation ingressclass.kubernetes.io/is-default-class has no effect here: applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default`
 	const bare = `the annotation is-default has no effect here: applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default`
 	const label = `the label applicationclass.apps.fairlead.dev/is-default has no effect: as an annotation, with the value "true", it makes the class a default`
-	const unit = `defaults.resources.limits[memory]: 256 means 256 bytes; a mebibyte is Mi, as in 64Mi`
+	const unit = `spec.defaults.resources.limits[memory]: 256 means 256 bytes; a mebibyte is Mi, as in 64Mi`
 	const (
-		images      = "limits.allowedRegistries is empty, so the class allows no image and no Application: leave the field out to allow every image"
-		annotations = "limits.allowedAnnotations: cert-manager.io allows the one annotation that is called so; cert-manager.io/* allows those with this prefix"
+		images      = "spec.limits.allowedRegistries: it is empty, so the class allows no image and no Application: leave the field out to allow every image"
+		annotations = "spec.limits.allowedAnnotations: cert-manager.io allows the one annotation that is called so; cert-manager.io/* allows those with this prefix"
 	)
 	class := applicationClass("gold", false, func(s *v1.ApplicationClassSpec) {
 		s.Limits = &v1.ApplicationLimits{AllowedRegistries: []string{}, AllowedAnnotations: []string{"cert-manager.io", "example.com/a", "example.com/*", "plain"}}

@@ -56,5 +56,5 @@ func DroppedDefaults(application *v1.Application, rules class.Rules) []string {
 		warnings = append(warnings, fmt.Sprintf("%s: the default %s of ApplicationClass %q is not taken, because %s: %s",
 			dropped.Field, dropped.Default, chosen.Name, dropped.Because, dropped.Instead))
 	}
-	return warnings
+	return inSpec(warnings)
 }

@@ -18,11 +18,11 @@ import (
 // A default that the class has for resources, and that the Application contradicts, is warned of: a quota may ask for it.
 func TestDroppedResources(t *testing.T) {
 	const (
-		memory  = `resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
-		cpu     = `resources.limits[cpu]: the default 1 of ApplicationClass "standard" is not taken, because your request 1500m is higher: set a limit, or Fairlead sets none`
-		request = `resources.requests[memory]: the default 128Mi of ApplicationClass "standard" is not taken, because your limit 64Mi is lower: set a request, or Kubernetes takes the limit as the request`
-		other   = `resources.limits[memory]: the default 300Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
-		devices = `resources.requests[example.com/gpu]: the default 1 of ApplicationClass "standard" is not taken, because your limit 2 is higher: set a request, or Kubernetes takes the limit as the request`
+		memory  = `spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
+		cpu     = `spec.resources.limits[cpu]: the default 1 of ApplicationClass "standard" is not taken, because your request 1500m is higher: set a limit, or Fairlead sets none`
+		request = `spec.resources.requests[memory]: the default 128Mi of ApplicationClass "standard" is not taken, because your limit 64Mi is lower: set a request, or Kubernetes takes the limit as the request`
+		other   = `spec.resources.limits[memory]: the default 300Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
+		devices = `spec.resources.requests[example.com/gpu]: the default 1 of ApplicationClass "standard" is not taken, because your limit 2 is higher: set a request, or Kubernetes takes the limit as the request`
 	)
 	resources := func(text string) *corev1.ResourceRequirements {
 		var parsed corev1.ResourceRequirements
@@ -81,14 +81,14 @@ func TestDroppedResources(t *testing.T) {
 // taken.
 func TestDroppedDefaults(t *testing.T) {
 	const (
-		deadline    = `progressDeadlineSeconds: the default 120 of ApplicationClass "standard" is not taken, because your minReadySeconds 120 is not below it: set a deadline, or it is 600`
-		grace       = `terminationGracePeriodSeconds: the default 10 of ApplicationClass "standard" is not taken, because a lifecycle hook of yours sleeps for 11 s: set a period, or it is 30`
-		recreate    = `strategy.type: the default Recreate of ApplicationClass "recreate" is not taken, because you set rollingUpdate: remove rollingUpdate, or the pods are replaced step by step`
-		unavailable = `strategy.rollingUpdate.maxUnavailable: the default 0% of ApplicationClass "standard" is not taken, because your maxSurge is 0 too: set it to more than 0, or it is 1`
-		httpRoute   = `routes[public].type: the default HTTPRoute of ApplicationClass "gateway" is not taken, because 17 hostnames are more than the 16 of an HTTPRoute: split the route, or it becomes an Ingress`
-		specific    = `routes[public].type: the default HTTPRoute of ApplicationClass "gateway" is not taken, because no HTTPRoute has your pathType ImplementationSpecific: use another one, or the route becomes an Ingress`
-		parent      = `routes[public].parentRefs: the default shared of ApplicationClass "parent" is not taken, because 17 hostnames are more than the 16 of an HTTPRoute: split the route, or it becomes an Ingress`
-		surge       = `strategy.rollingUpdate.maxSurge: the default 0 of ApplicationClass "surgeless" is not taken, because your maxUnavailable is 0 too: set it to more than 0, or it is 25%`
+		deadline    = `spec.progressDeadlineSeconds: the default 120 of ApplicationClass "standard" is not taken, because your minReadySeconds 120 is not below it: set a deadline, or it is 600`
+		grace       = `spec.terminationGracePeriodSeconds: the default 10 of ApplicationClass "standard" is not taken, because a lifecycle hook of yours sleeps for 11 s: set a period, or it is 30`
+		recreate    = `spec.strategy.type: the default Recreate of ApplicationClass "recreate" is not taken, because you set rollingUpdate: remove rollingUpdate, or the pods are replaced step by step`
+		unavailable = `spec.strategy.rollingUpdate.maxUnavailable: the default 0% of ApplicationClass "standard" is not taken, because your maxSurge is 0 too: set it to more than 0, or it is 1`
+		httpRoute   = `spec.routes[public].type: the default HTTPRoute of ApplicationClass "gateway" is not taken, because 17 hostnames are more than the 16 of an HTTPRoute: split the route, or it becomes an Ingress`
+		specific    = `spec.routes[public].type: the default HTTPRoute of ApplicationClass "gateway" is not taken, because no HTTPRoute has your pathType ImplementationSpecific: use another one, or the route becomes an Ingress`
+		parent      = `spec.routes[public].parentRefs: the default shared of ApplicationClass "parent" is not taken, because 17 hostnames are more than the 16 of an HTTPRoute: split the route, or it becomes an Ingress`
+		surge       = `spec.strategy.rollingUpdate.maxSurge: the default 0 of ApplicationClass "surgeless" is not taken, because your maxUnavailable is 0 too: set it to more than 0, or it is 25%`
 	)
 	with := func(text string, changes ...func(*v1.Application)) *v1.Application {
 		return application(func(a *v1.Application) {

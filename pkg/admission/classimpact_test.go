@@ -99,7 +99,7 @@ func TestClassImpact(t *testing.T) {
 				"and accept only what it lists, beside routes and monitoring: shop/app-00",
 		}},
 		{name: "an empty list instead of none", old: images(nil), updated: images([]string{}), applications: sized("standard", 1), want: []string{
-			"limits.allowedRegistries is empty, so the class allows no image and no Application: leave the field out to allow every image",
+			"spec.limits.allowedRegistries: it is empty, so the class allows no image and no Application: leave the field out to allow every image",
 			"with this change 1 Application is stalled and not updated any more: shop/app-00",
 			`shop/app-00: spec.image: Invalid value: "registry.example.com/web:1": ApplicationClass "standard" allows no images, because its allowedRegistries is empty`,
 		}},

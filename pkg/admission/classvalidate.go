@@ -141,11 +141,11 @@ func unlikelyLimits(updated, old *v1.ApplicationClass) []string {
 		}
 		var warnings []string
 		if limits.AllowedRegistries != nil && len(limits.AllowedRegistries) == 0 {
-			warnings = append(warnings, "limits.allowedRegistries is empty, so the class allows no image and no Application: leave the field out to allow every image")
+			warnings = append(warnings, "spec.limits.allowedRegistries: it is empty, so the class allows no image and no Application: leave the field out to allow every image")
 		}
 		for _, key := range limits.AllowedAnnotations {
 			if strings.Contains(key, ".") && !strings.ContainsAny(key, "/*") {
-				warnings = append(warnings, fmt.Sprintf("limits.allowedAnnotations: %s allows the one annotation that is called so; %s/* allows those with this prefix", key, key))
+				warnings = append(warnings, fmt.Sprintf("spec.limits.allowedAnnotations: %s allows the one annotation that is called so; %s/* allows those with this prefix", key, key))
 			}
 		}
 		return warnings

@@ -15,7 +15,7 @@ import (
 
 // TestUnsplitCommands: the list that a warning shows is what the user meant, and gets no warning itself.
 func TestUnsplitCommands(t *testing.T) {
-	const warning = "command: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in %s"
+	const warning = "spec.command: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in %s"
 	for command, want := range map[string]string{
 		`npm start`:                 `[npm, start]`,
 		`nginx -g "daemon off;"`:    `[nginx, -g, "daemon off;"]`,
@@ -39,8 +39,8 @@ func TestUnsplitCommands(t *testing.T) {
 // TestOpenQuote: no list is right for a string with an open quote, and no shell runs it.
 func TestOpenQuote(t *testing.T) {
 	want := []string{
-		`command: "say \"no end" is taken as the name of one program, spaces included, because no shell splits it: close the open quote, and make each word an item`,
-		`args: "--name 'a b" is one argument, spaces included, because no shell splits it: close the open quote, and make each word an item`,
+		`spec.command: "say \"no end" is taken as the name of one program, spaces included, because no shell splits it: close the open quote, and make each word an item`,
+		`spec.args: "--name 'a b" is one argument, spaces included, because no shell splits it: close the open quote, and make each word an item`,
 	}
 	got := Ineffective(&v1.ApplicationSpec{Command: []string{`say "no end`}, Args: []string{"--name 'a b"}})
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -50,7 +50,7 @@ func TestOpenQuote(t *testing.T) {
 
 // TestUnsplitArguments: a flag and its value are two arguments, unless the flag is a value itself.
 func TestUnsplitArguments(t *testing.T) {
-	const warning = "args: %q is one argument, spaces included, unless the entrypoint of the image is a shell: make each word an item, as in %s"
+	const warning = "spec.args: %q is one argument, spaces included, unless the entrypoint of the image is a shell: make each word an item, as in %s"
 	for name, test := range map[string]struct {
 		command, args []string
 		want          []string
@@ -100,14 +100,14 @@ func TestUnsplitCommandsElsewhere(t *testing.T) {
 		}},
 	})
 	if diff := cmp.Diff([]string{
-		`command: "npm run"` + ofProgram + `[npm, run, start]`,
-		`livenessProbe.exec.command: "test -f /a"` + ofProgram + `[test, -f, /a]`,
-		`lifecycle.preStop.exec.command: "sh -c"` + ofProgram + `[sh, -c, "sleep 5"]`,
-		`initContainers[migrate].command: "migrate up"` + ofProgram + `[migrate, up]`,
-		`sidecars[proxy].command: "/bin/sh -c"` + ofProgram + `[/bin/sh, -c, run]`,
-		`sidecars[proxy].args: "--port 80"` + ofArgument + `[--port, "80"]`,
-		`sidecars[proxy].readinessProbe.exec.command: "cat /a"` + ofProgram + `[cat, /a]`,
-		`sidecars[proxy].lifecycle.postStart.exec.command: "touch /a"` + ofProgram + `[touch, /a]`,
+		`spec.command: "npm run"` + ofProgram + `[npm, run, start]`,
+		`spec.livenessProbe.exec.command: "test -f /a"` + ofProgram + `[test, -f, /a]`,
+		`spec.lifecycle.preStop.exec.command: "sh -c"` + ofProgram + `[sh, -c, "sleep 5"]`,
+		`spec.initContainers[migrate].command: "migrate up"` + ofProgram + `[migrate, up]`,
+		`spec.sidecars[proxy].command: "/bin/sh -c"` + ofProgram + `[/bin/sh, -c, run]`,
+		`spec.sidecars[proxy].args: "--port 80"` + ofArgument + `[--port, "80"]`,
+		`spec.sidecars[proxy].readinessProbe.exec.command: "cat /a"` + ofProgram + `[cat, /a]`,
+		`spec.sidecars[proxy].lifecycle.postStart.exec.command: "touch /a"` + ofProgram + `[touch, /a]`,
 	}, got); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -116,7 +116,7 @@ func TestUnsplitCommandsElsewhere(t *testing.T) {
 // TestUnsplitFirstItems: a list is shown only if it does the same as the line was meant to.
 func TestUnsplitFirstItems(t *testing.T) {
 	const (
-		warning = "command: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, "
+		warning = "spec.command: %q is taken as the name of one program, spaces included, because no shell splits it: make each word an item, "
 		byShell = warning + "or let a shell run the whole line, as in [sh, -c, LINE], with no other items and no args"
 	)
 	for name, test := range map[string]struct {

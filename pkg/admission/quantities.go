@@ -40,7 +40,7 @@ func classQuantities(updated, old *v1.ApplicationClass) []string {
 		if class.Spec.Defaults == nil || class.Spec.Defaults.Resources == nil {
 			return nil
 		}
-		return wrongUnits("defaults.resources", *class.Spec.Defaults.Resources)
+		return inSpec(wrongUnits("defaults.resources", *class.Spec.Defaults.Resources))
 	}
 	before := warnings(old)
 	return slices.DeleteFunc(warnings(updated), func(warning string) bool { return slices.Contains(before, warning) })

@@ -48,8 +48,8 @@ func SpreadsNothing(given, resolved *v1.Application) []string {
 		if constraint.LabelSelector == nil || err != nil || selector.Matches(pod) || namesReplicaSet(constraint.LabelSelector) {
 			continue
 		}
-		warning := fmt.Sprintf("topologySpreadConstraints[%s].labelSelector: it selects no pod of this Application, so the constraint does not spread them: "+
-			"remove labelSelector, which then means the Application's pods, or give them its labels in podMetadata.labels", constraint.TopologyKey)
+		warning := fmt.Sprintf("spec.topologySpreadConstraints[%s].labelSelector: it selects no pod of this Application, so the constraint does not spread them: "+
+			"remove labelSelector, which then means the Application's pods, or give them its labels in spec.podMetadata.labels", constraint.TopologyKey)
 		if !slices.Contains(warnings, warning) {
 			warnings = append(warnings, warning)
 		}

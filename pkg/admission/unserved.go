@@ -65,12 +65,12 @@ func unservedFields(given, resolved *v1.Application, unavailable map[child.Kind]
 				if merged.TLS != nil && merged.TLS.SecretName == "" {
 					becomes = "an Ingress without a certificate, because tls.secretName is not set"
 				}
-				warnings = append(warnings, fmt.Sprintf("parentRefs of route %q have no effect, and the route becomes %s: %s", route.Name, becomes, why.Message))
+				warnings = append(warnings, fmt.Sprintf("spec.routes[%s].parentRefs: they have no effect, and the route becomes %s: %s", route.Name, becomes, why.Message))
 			}
 		}
 	}
 	if why, missing := unavailable[child.ServiceMonitor]; missing && !why.ListFailed && given.Spec.Monitoring != nil {
-		warnings = append(warnings, "monitoring: no Prometheus scrapes the pods: "+why.Message)
+		warnings = append(warnings, "spec.monitoring: no Prometheus scrapes the pods: "+why.Message)
 	}
 	return warnings
 }

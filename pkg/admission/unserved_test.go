@@ -18,10 +18,10 @@ func TestUnserved(t *testing.T) {
 	const (
 		noRoutes    = "the cluster does not serve HTTPRoute"
 		noMonitors  = "the cluster does not serve ServiceMonitor"
-		noEffect    = `parentRefs of route "r" have no effect, and the route becomes an Ingress: ` + noRoutes
-		noCert      = `parentRefs of route "r" have no effect, and the route becomes an Ingress without a certificate, because tls.secretName is not set: ` + noRoutes
+		noEffect    = `spec.routes[r].parentRefs: they have no effect, and the route becomes an Ingress: ` + noRoutes
+		noCert      = `spec.routes[r].parentRefs: they have no effect, and the route becomes an Ingress without a certificate, because tls.secretName is not set: ` + noRoutes
 		notServed   = `route "r" is not served: ` + noRoutes
-		noneScrapes = "monitoring: no Prometheus scrapes the pods: " + noMonitors
+		noneScrapes = "spec.monitoring: no Prometheus scrapes the pods: " + noMonitors
 	)
 	absent := map[child.Kind]child.Unavailable{child.HTTPRoute: {Message: noRoutes}, child.ServiceMonitor: {Message: noMonitors}}
 	withRoute := func(change func(*v1.Route)) *v1.Application {

@@ -232,7 +232,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			name: "a URL as the path of a probe", updated: application(probing("/http://localhost/healthz")),
-			warned: []string{"livenessProbe.httpGet.path: the kubelet requests /http://localhost/healthz as a path of the pod, and not as a URL: write the path alone, such as /healthz"},
+			warned: []string{"spec.livenessProbe.httpGet.path: the kubelet requests /http://localhost/healthz as a path of the pod, and not as a URL: write the path alone, such as /healthz"},
 		},
 		{name: "a URL that was the path of a probe before", updated: both(probing("/http://localhost/healthz"), image("web:2")), old: application(probing("/http://localhost/healthz"))},
 		{name: "a path of a probe", updated: application(probing("/healthz"))},

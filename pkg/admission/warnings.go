@@ -137,7 +137,7 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 		return nil
 	}
 	warnings := func(application *v1.Application) []string {
-		return append(ineffectiveFields(&application.Spec), blockedDrains(&application.Spec, in.new.Status.DesiredReplicas)...)
+		return ineffectiveFields(&application.Spec, in.new.Status.DesiredReplicas)
 	}
 	var before []string
 	if in.old != nil {
@@ -151,14 +151,23 @@ func ineffective(_ context.Context, in input, found *verdict) error {
 	return nil
 }
 
-// Ineffective returns a warning for each field that has no effect, or not the one that was meant. Most begin with the field's
-// path in the spec and a colon. It needs no cluster.
+// Ineffective returns a warning for each field that has no effect, or not the one that was meant. Each begins with the field's
+// path and a colon. It needs no cluster.
 func Ineffective(spec *v1.ApplicationSpec) []string {
-	return append(ineffectiveFields(spec), blockedDrains(spec, 0)...)
+	return ineffectiveFields(spec, 0)
 }
 
-func ineffectiveFields(spec *v1.ApplicationSpec) []string {
-	return slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec), decimalModes(spec.Mounts), hidden(spec))
+func ineffectiveFields(spec *v1.ApplicationSpec, pods int32) []string {
+	return inSpec(slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec),
+		decimalModes(spec.Mounts), hidden(spec), blockedDrains(spec, pods)))
+}
+
+// inSpec has the paths that the warnings begin with start at the object, as those of errors do.
+func inSpec(warnings []string) []string {
+	for i := range warnings {
+		warnings[i] = "spec." + warnings[i]
+	}
+	return warnings
 }
 
 // unheeded returns a warning for each field that an HTTPRoute does not have. A route of type Auto may become an
@@ -170,10 +179,10 @@ func unheeded(routes []v1.Route) []string {
 			continue
 		}
 		if route.TLS != nil && route.TLS.SecretName != "" {
-			warnings = append(warnings, fmt.Sprintf("tls.secretName of route %q has no effect, because its type is HTTPRoute: the Gateway's listener has the certificate", route.Name))
+			warnings = append(warnings, fmt.Sprintf("routes[%s].tls.secretName: it has no effect, because the type of the route is HTTPRoute: the Gateway's listener has the certificate", route.Name))
 		}
 		if route.IngressClassName != nil {
-			warnings = append(warnings, fmt.Sprintf("ingressClassName of route %q has no effect, because its type is HTTPRoute: parentRefs name its Gateways", route.Name))
+			warnings = append(warnings, fmt.Sprintf("routes[%s].ingressClassName: it has no effect, because the type of the route is HTTPRoute: parentRefs name its Gateways", route.Name))
 		}
 	}
 	return warnings

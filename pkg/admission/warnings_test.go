@@ -29,8 +29,8 @@ func TestUnlikelyQuantities(t *testing.T) {
 		})
 	}
 	const (
-		cores = "resources.requests[cpu]: 100M means 100000000 cores; a thousandth of a core is m, as in 500m"
-		bytes = "resources.limits[memory]: 64 means 64 bytes; a mebibyte is Mi, as in 64Mi"
+		cores = "spec.resources.requests[cpu]: 100M means 100000000 cores; a thousandth of a core is m, as in 500m"
+		bytes = "spec.resources.limits[memory]: 64 means 64 bytes; a mebibyte is Mi, as in 64Mi"
 	)
 	sidecar := application(func(a *v1.Application) {
 		a.Spec.Sidecars = []corev1.Container{{Name: "proxy", Image: "example.com/proxy:1", Resources: corev1.ResourceRequirements{Requests: quantities(map[corev1.ResourceName]string{"cpu": "500"})}}}
@@ -45,7 +45,7 @@ func TestUnlikelyQuantities(t *testing.T) {
 		{name: "cores", updated: with(map[corev1.ResourceName]string{"cpu": "100M"}, nil), want: []string{cores}},
 		{name: "bytes", updated: with(nil, map[corev1.ResourceName]string{"memory": "64"}), want: []string{bytes}},
 		{name: "as before", updated: with(nil, map[corev1.ResourceName]string{"memory": "64"}), old: with(nil, map[corev1.ResourceName]string{"memory": "64"})},
-		{name: "a sidecar's", updated: sidecar, want: []string{"sidecars[proxy].resources.requests[cpu]: 500 means 500 cores; a thousandth of a core is m, as in 500m"}},
+		{name: "a sidecar's", updated: sidecar, want: []string{"spec.sidecars[proxy].resources.requests[cpu]: 500 means 500 cores; a thousandth of a core is m, as in 500m"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			question := review(t, test.updated, nil)
@@ -63,10 +63,10 @@ func TestUnlikelyQuantities(t *testing.T) {
 // What lets no pod ever start or become ready is warned of when a request begins to say it.
 func TestUnworkablePods(t *testing.T) {
 	const (
-		program = `command: "npm start" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [npm, start]`
-		probe   = `livenessProbe.exec.command: "cat /tmp/ok" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [cat, /tmp/ok]`
-		late    = "readinessProbe.initialDelaySeconds: no pod becomes ready before 60 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
-		started = "startupProbe.initialDelaySeconds: no pod becomes ready before 30 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
+		program = `spec.command: "npm start" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [npm, start]`
+		probe   = `spec.livenessProbe.exec.command: "cat /tmp/ok" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [cat, /tmp/ok]`
+		late    = "spec.readinessProbe.initialDelaySeconds: no pod becomes ready before 60 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
+		started = "spec.startupProbe.initialDelaySeconds: no pod becomes ready before 30 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
 	)
 	command := func(words ...string) *v1.Application {
 		return application(func(a *v1.Application) { a.Spec.Command = words })
@@ -119,8 +119,8 @@ func TestUnworkablePods(t *testing.T) {
 // What a route says and its type does not heed is warned of when a request begins to say it.
 func TestIneffectiveFields(t *testing.T) {
 	const (
-		certificate = `tls.secretName of route "public" has no effect, because its type is HTTPRoute: the Gateway's listener has the certificate`
-		class       = `ingressClassName of route "public" has no effect, because its type is HTTPRoute: parentRefs name its Gateways`
+		certificate = "spec.routes[public].tls.secretName: it has no effect, because the type of the route is HTTPRoute: the Gateway's listener has the certificate"
+		class       = "spec.routes[public].ingressClassName: it has no effect, because the type of the route is HTTPRoute: parentRefs name its Gateways"
 	)
 	routed := func(changes ...func(*v1.Application)) *v1.Application {
 		return application(func(a *v1.Application) {

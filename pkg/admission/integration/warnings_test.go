@@ -70,7 +70,7 @@ func TestWarningsAtApply(t *testing.T) {
 			f.application("shop", inClass("gold"), func(a *v1.Application) {
 				a.Spec.Resources = &corev1.ResourceRequirements{Requests: memory("512Mi")}
 			}),
-			`resources.limits[memory]: the default 256Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`,
+			`spec.resources.limits[memory]: the default 256Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`,
 		},
 		"a missing certificate": {
 			f.application("shop", inClass("gold"), func(a *v1.Application) {
@@ -82,7 +82,7 @@ func TestWarningsAtApply(t *testing.T) {
 			f.application("shop", inClass("gold"), func(a *v1.Application) {
 				a.Spec.Routes = []v1.Route{{Name: "r", Hostnames: []string{"shop.example.com"}, ParentRefs: []v1.ParentReference{{Name: "gateway"}}}}
 			}),
-			`parentRefs of route "r" have no effect, and the route becomes an Ingress: the cluster does not serve HTTPRoute of gateway.networking.k8s.io/v1: ` +
+			`spec.routes[r].parentRefs: they have no effect, and the route becomes an Ingress: the cluster does not serve HTTPRoute of gateway.networking.k8s.io/v1: ` +
 				`install the Gateway API, or set type: Ingress in the route, without what only an HTTPRoute has, such as parentRefs`,
 		},
 		"none": {f.application("other", inClass("gold")), ""},

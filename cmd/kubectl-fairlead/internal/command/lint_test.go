@@ -158,7 +158,7 @@ func TestLintOfSpread(t *testing.T) {
 	const object = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web\n  className: gold\n" +
 		"  topologySpreadConstraints:\n  - topologyKey: zone\n    maxSkew: 1\n    whenUnsatisfiable: ScheduleAnyway\n    labelSelector: {matchLabels: {app: web}}\n"
 	const warning = "-:11: warning: spec.topologySpreadConstraints[zone].labelSelector: it selects no pod of this Application, so the constraint does not spread them: " +
-		"remove labelSelector, which then means the Application's pods, or give them its labels in podMetadata.labels (effect)\n"
+		"remove labelSelector, which then means the Application's pods, or give them its labels in spec.podMetadata.labels (effect)\n"
 	for spec, want := range map[string]string{
 		"{}": warning,
 		"{defaults: {podMetadata: {labels: {app: web}}}}": "",

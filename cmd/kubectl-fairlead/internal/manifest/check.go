@@ -179,8 +179,8 @@ func (d *Document) warnings(all []string) []Problem {
 	problems := make([]Problem, 0, len(all))
 	for _, message := range all {
 		path := "spec"
-		if below, rest, found := strings.Cut(message, ": "); found && !strings.Contains(below, " ") {
-			path, message = "spec."+below, rest
+		if field, rest, found := strings.Cut(message, ": "); found && strings.HasPrefix(field, "spec.") {
+			path, message = field, rest
 		} else if rest, found := strings.CutPrefix(message, "the annotation "); found {
 			path = "metadata.annotations[" + firstWord(rest) + "]"
 		} else if rest, found := strings.CutPrefix(message, "the label "); found {
