@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -229,6 +230,46 @@ func TestClassMistakesAreWarnedOf(t *testing.T) {
 	}
 	if response = ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Update, class, class)); len(response.Warnings) > 0 {
 		t.Errorf("as before: %q", response.Warnings)
+	}
+}
+
+// TestMissingDefaultLimits: a class may leave all limits to its Applications. With some, it most likely means to set those that it requires.
+func TestMissingDefaultLimits(t *testing.T) {
+	const missing = "spec.defaults.resources.limits: there is none for %[1]s, and requireResourceLimits asks for one, so an Application that sets no %[1]s limit is refused: add %[1]s"
+	limits := func(names ...corev1.ResourceName) corev1.ResourceList {
+		list := corev1.ResourceList{}
+		for _, name := range names {
+			list[name] = resource.MustParse("50M")
+			if name == corev1.ResourceCPU {
+				list[name] = resource.MustParse("1")
+			}
+		}
+		return list
+	}
+	for _, test := range []struct {
+		name     string
+		required *bool
+		limits   corev1.ResourceList
+		want     []string
+	}{
+		{name: "no cpu", required: new(true), limits: limits(corev1.ResourceMemory), want: []string{fmt.Sprintf(missing, "cpu")}},
+		{name: "no memory", required: new(true), limits: limits(corev1.ResourceCPU), want: []string{fmt.Sprintf(missing, "memory")}},
+		{name: "both", required: new(true), limits: limits(corev1.ResourceCPU, corev1.ResourceMemory)},
+		{name: "none", required: new(true)},
+		{name: "another resource", required: new(true), limits: limits(corev1.ResourceEphemeralStorage), want: []string{fmt.Sprintf(missing, "cpu"), fmt.Sprintf(missing, "memory")}},
+		{name: "not required", required: new(false), limits: limits(corev1.ResourceMemory)},
+		{name: "left out", limits: limits(corev1.ResourceMemory)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			class := applicationClass("gold", false, func(s *v1.ApplicationClassSpec) {
+				s.Limits = &v1.ApplicationLimits{RequireResourceLimits: test.required}
+				s.Defaults = &v1.ApplicationDefaults{Resources: &corev1.ResourceRequirements{Limits: test.limits}}
+			})
+			response := ask(t, (&inClasses{}).handler(t), ValidateClassPath, classReview(t, admissionv1.Create, class, nil))
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("allowed %t %s, warnings (-want +got):\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
 	}
 }
 

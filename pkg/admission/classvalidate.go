@@ -13,6 +13,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -139,7 +140,7 @@ func unlikelyLimits(updated, old *v1.ApplicationClass) []string {
 		if limits == nil {
 			return nil
 		}
-		var warnings []string
+		warnings := missingDefaultLimits(&class.Spec)
 		if limits.AllowedRegistries != nil && len(limits.AllowedRegistries) == 0 {
 			warnings = append(warnings, "spec.limits.allowedRegistries: it is empty, so the class allows no image and no Application: leave the field out to allow every image")
 		}
@@ -152,6 +153,22 @@ func unlikelyLimits(updated, old *v1.ApplicationClass) []string {
 	}
 	before := warnings(old)
 	return slices.DeleteFunc(warnings(updated), func(warning string) bool { return slices.Contains(before, warning) })
+}
+
+// missingDefaultLimits warns of each default limit that the class requires and lacks beside others. Without any, each Application sets its own.
+func missingDefaultLimits(spec *v1.ApplicationClassSpec) []string {
+	required := spec.Limits.RequireResourceLimits
+	if required == nil || !*required || spec.Defaults == nil || spec.Defaults.Resources == nil || len(spec.Defaults.Resources.Limits) == 0 {
+		return nil
+	}
+	var warnings []string
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		if _, found := spec.Defaults.Resources.Limits[name]; !found {
+			warnings = append(warnings, fmt.Sprintf(
+				"spec.defaults.resources.limits: there is none for %[1]s, and requireResourceLimits asks for one, so an Application that sets no %[1]s limit is refused: add %[1]s", name))
+		}
+	}
+	return warnings
 }
 
 // otherDefault warns of a second default class. It is a warning, because the user may be replacing the first.

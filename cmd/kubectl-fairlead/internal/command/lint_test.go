@@ -176,6 +176,18 @@ func TestLintOfSpread(t *testing.T) {
 	}
 }
 
+// TestLintOfMissingDefaultLimits: the Applications that rely on the defaults of such a class are refused.
+func TestLintOfMissingDefaultLimits(t *testing.T) {
+	streams, in, out, _ := genericiooptions.NewTestIOStreams()
+	in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold}\nspec:\n  limits: {requireResourceLimits: true}\n" +
+		"  defaults:\n    resources:\n      limits: {memory: 256Mi}\n")
+	const want = "-:8: warning: spec.defaults.resources.limits: there is none for cpu, and requireResourceLimits asks for one, so an Application that sets no cpu limit is refused: add cpu (effect)\n" +
+		"1 object checked, nothing else found\n"
+	if code := Run(t.Context(), streams, []string{"lint", "-f", "-"}); code != ExitYes || out.String() != want {
+		t.Errorf("exit code %d, %s, want %s", code, out, want)
+	}
+}
+
 // TestLintOfClassMistakes: an impossible name is an error. What the webhook only warns of is a warning, at its line, and does not keep
 // the plugin from using the class.
 func TestLintOfClassMistakes(t *testing.T) {
