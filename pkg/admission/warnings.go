@@ -12,11 +12,14 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/render"
 )
 
 // Looking for other objects is a courtesy, and must not make a request slow or fail.
@@ -158,7 +161,7 @@ func Ineffective(spec *v1.ApplicationSpec) []string {
 }
 
 func ineffectiveFields(spec *v1.ApplicationSpec, pods int32) []string {
-	return inSpec(slices.Concat(unheeded(spec.Routes), urlPaths(spec), unsplit(spec), lateProbes(spec), specQuantities(spec),
+	return inSpec(slices.Concat(unheeded(spec.Routes), urlPaths(spec), servicePorts(spec), unsplit(spec), lateProbes(spec), specQuantities(spec),
 		decimalModes(spec.Mounts), hidden(spec), blockedDrains(spec, pods)))
 }
 
@@ -229,4 +232,48 @@ func urlPaths(spec *v1.ApplicationSpec) []string {
 			named.field, named.probe.HTTPGet.Path))
 	}
 	return warnings
+}
+
+// servicePorts returns a warning for each probe of a port that only the Service has: the kubelet probes the pod. Another number may be a port
+// that the spec does not list.
+func servicePorts(spec *v1.ApplicationSpec) []string {
+	var warnings []string
+	for _, named := range probesOf(spec) {
+		action, probed := probedPort(named.probe)
+		i := slices.IndexFunc(spec.Ports, func(port v1.ApplicationPort) bool { return render.ServicePort(port) == probed })
+		if probed == 0 || i < 0 || listens(spec, probed) {
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("%s.%s.port: nothing in the spec listens on %d, which is a port of the Service: the container's port is %d",
+			named.field, action, probed, spec.Ports[i].ContainerPort))
+	}
+	return warnings
+}
+
+// probedPort returns the action of the probe, and the number of the port of the pod that it connects to; 0 if that is not in the spec.
+func probedPort(probe *v1.Probe) (action string, number int32) {
+	ofPod := func(port *intstr.IntOrString, host string) int32 {
+		if port == nil || port.Type != intstr.Int || host != "" {
+			return 0
+		}
+		return port.IntVal
+	}
+	switch {
+	case probe.HTTPGet != nil:
+		return "httpGet", ofPod(probe.HTTPGet.Port, probe.HTTPGet.Host)
+	case probe.TCPSocket != nil:
+		return "tcpSocket", ofPod(probe.TCPSocket.Port, probe.TCPSocket.Host)
+	case probe.GRPC != nil && probe.GRPC.Port != nil:
+		return "grpc", *probe.GRPC.Port
+	default:
+		return "", 0
+	}
+}
+
+// listens reports whether a container of the running pod has the port. All share the pod's address.
+func listens(spec *v1.ApplicationSpec, number int32) bool {
+	return slices.ContainsFunc(spec.Ports, func(port v1.ApplicationPort) bool { return port.ContainerPort == number }) ||
+		slices.ContainsFunc(slices.Concat(spec.Sidecars, spec.InitContainers), func(container corev1.Container) bool {
+			return slices.ContainsFunc(container.Ports, func(port corev1.ContainerPort) bool { return port.ContainerPort == number })
+		})
 }

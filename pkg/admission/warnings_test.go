@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,6 +114,44 @@ func TestUnworkablePods(t *testing.T) {
 				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
 			}
 		})
+	}
+}
+
+// TestProbesOfServicePorts: the kubelet probes the pod, which does not have the port of the Service.
+func TestProbesOfServicePorts(t *testing.T) {
+	const warning = "spec.%s.port: nothing in the spec listens on 80, which is a port of the Service: the container's port is 8080"
+	number := func(port int32) *intstr.IntOrString { return new(intstr.FromInt32(port)) }
+	http := func(port int32) *v1.Probe { return &v1.Probe{HTTPGet: &v1.HTTPGetAction{Port: number(port)}} }
+	proxy := corev1.Container{Name: "proxy", Image: "example.com/proxy:1", Ports: []corev1.ContainerPort{{ContainerPort: 80}}}
+	for name, test := range map[string]struct {
+		spec v1.ApplicationSpec
+		want []string
+	}{
+		"httpGet":                   {spec: v1.ApplicationSpec{ReadinessProbe: http(80)}, want: []string{fmt.Sprintf(warning, "readinessProbe.httpGet")}},
+		"tcpSocket":                 {spec: v1.ApplicationSpec{LivenessProbe: &v1.Probe{TCPSocket: &v1.TCPSocketAction{Port: number(80)}}}, want: []string{fmt.Sprintf(warning, "livenessProbe.tcpSocket")}},
+		"grpc":                      {spec: v1.ApplicationSpec{StartupProbe: &v1.Probe{GRPC: &v1.GRPCAction{Port: new(int32(80))}}}, want: []string{fmt.Sprintf(warning, "startupProbe.grpc")}},
+		"the container's port":      {spec: v1.ApplicationSpec{ReadinessProbe: http(8080)}},
+		"a port that is not listed": {spec: v1.ApplicationSpec{ReadinessProbe: http(9090)}},
+		"the port of a sidecar":     {spec: v1.ApplicationSpec{ReadinessProbe: http(80), Sidecars: []corev1.Container{proxy}}},
+		"the name of a port":        {spec: v1.ApplicationSpec{ReadinessProbe: &v1.Probe{HTTPGet: &v1.HTTPGetAction{Port: new(intstr.FromString("http"))}}}},
+		"the primary port":          {spec: v1.ApplicationSpec{ReadinessProbe: &v1.Probe{HTTPGet: &v1.HTTPGetAction{}}}},
+		"a command":                 {spec: v1.ApplicationSpec{ReadinessProbe: &v1.Probe{Exec: &corev1.ExecAction{Command: []string{"true"}}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			updated := application(func(a *v1.Application) {
+				test.spec.Image, test.spec.Ports = a.Spec.Image, []v1.ApplicationPort{{Name: "http", ContainerPort: 8080, ServicePort: new(int32(80))}}
+				a.Spec = test.spec
+			})
+			response := ask(t, new(cluster).handler(t), ValidatePath, review(t, updated, nil))
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+	elsewhere := http(80) // Most classes forbid a host.
+	elsewhere.HTTPGet.Host = "web.example.com"
+	if got := Ineffective(&v1.ApplicationSpec{ReadinessProbe: elsewhere, Ports: []v1.ApplicationPort{{ContainerPort: 8080, ServicePort: new(int32(80))}}}); len(got) > 0 {
+		t.Errorf("of another host: %q", got)
 	}
 }
 

@@ -141,6 +141,13 @@ func TestLintWarns(t *testing.T) {
 		"two warnings": {"  resources:\n    requests: {cpu: 500}\n  command: [npm start]\n",
 			cores + "\n" + `-:8: warning: spec.command: "npm start" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [npm, start] (effect)` +
 				"\n1 object checked, nothing else found" + noDefaultClass + "\n", ExitYes},
+		"a probe of the Service's port": {"  ports: [{name: http, containerPort: 8080, servicePort: 80}]\n  readinessProbe:\n    httpGet: {port: 80}\n",
+			"-:8: warning: spec.readinessProbe.httpGet.port: nothing in the spec listens on 80, which is a port of the Service: the container's port is 8080 (effect)\n" +
+				"1 object checked, nothing else found" + noDefaultClass + "\n", ExitYes},
+		"a field of a route": {"  ports: [{name: http, containerPort: 8080}]\n  routes:\n  - name: public\n    type: HTTPRoute\n    parentRefs: [{name: shared}]\n" +
+			"    hostnames: [web.example.com]\n    ingressClassName: nginx\n",
+			"-:12: warning: spec.routes[public].ingressClassName: it has no effect, because the type of the route is HTTPRoute: parentRefs name its Gateways (effect)\n" +
+				"1 object checked, nothing else found" + noDefaultClass + "\n", ExitYes},
 		"an error comes first": {"  resources:\n    requests: {cpu: 500}\n  replicas: -1\n", "-:8: spec.replicas: Invalid value: -1: spec.replicas in body should be greater than or equal to 0 (schema)\n", ExitNo},
 	} {
 		t.Run(name, func(t *testing.T) {
