@@ -57,15 +57,15 @@ func TestEjectResetsPolicy(t *testing.T) {
 				defer interrupt()
 				stored := policyStored()
 				read := stored.DeepCopy()
-				time.AfterFunc(controllerTimeout/2, func() {
-					if test.meanwhile != nil {
-						test.meanwhile(stored)
-					}
-					if test.interrupt {
-						interrupt()
-					}
-				})
+				if test.interrupt {
+					time.AfterFunc(controllerTimeout/2, interrupt)
+				}
+				begin, meanwhile := time.Now(), test.meanwhile
 				refuse := func(stored *v1.Application, method string) error {
+					if meanwhile != nil && time.Since(begin) > controllerTimeout/2 {
+						meanwhile(stored)
+						meanwhile = nil
+					}
 					if test.refused && method == http.MethodPatch && stored.Spec.DeletionPolicy == v1.DeletionOrphan {
 						return errors.New("no answer")
 					}
