@@ -146,7 +146,7 @@ func (c routeCheck) validateHost(path *field.Path, host string) (*field.Error, e
 	if theirs == nil || ours != nil && ranks(ours, theirs) < 0 {
 		return nil, nil
 	}
-	return belongsTo(path, host, theirs), nil
+	return c.belongsTo(path, host, theirs), nil
 }
 
 // validateKey returns an error if another Application of the namespace, or of one that shares the host name, owns the
@@ -184,7 +184,7 @@ func (c routeCheck) validateKey(path *field.Path, key v1.RouteKey) (*field.Error
 	if key.Path == "/" {
 		asked = key.Host // Most users name no path.
 	}
-	return belongsTo(path, asked, owner), nil
+	return c.belongsTo(path, asked, owner), nil
 }
 
 // isHeld reports whether an Application serves a host name that its spec does not ask for any more, because Fairlead changes none of its
@@ -275,10 +275,11 @@ func first(a, b bool) int {
 // belongsTo names the Application that owns the host name, without the reason, which may become outdated: an Application
 // may ask today for what it did not ask for when it was created, and may serve a moment later what it only asks for now,
 // when no sync updates this status. A route that the owner gave up in its spec, and that its reconcilePolicy keeps, is worth a reason: the
-// owner's spec would not show it. The claim ends when the owner is resumed, and a sync follows.
-func belongsTo(path *field.Path, asked string, owner *v1.RouteClaim) *field.Error {
+// owner's spec would not show it. The claim ends when the owner is resumed, and a sync follows. A tenant of another namespace does not learn
+// the owner's reconcilePolicy, and could not change it.
+func (c routeCheck) belongsTo(path *field.Path, asked string, owner *v1.RouteClaim) *field.Error {
 	name := owner.Application.Namespace + "/" + owner.Application.Name
-	if isHeld(owner) {
+	if isHeld(owner) && owner.Application.Namespace == c.app.Namespace {
 		gaveUp := "it"
 		if asked != owner.Host {
 			gaveUp = owner.Host

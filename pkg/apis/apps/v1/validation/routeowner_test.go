@@ -203,10 +203,10 @@ func TestHeldRoutes(t *testing.T) {
 	}{
 		{"suspended", shop, nil, front(v1.ReconcileSuspend), "Application shop/front" + resume, "Application shop/front" + resume},
 		{"observed", shop, nil, front(v1.ReconcileObserve), "Application shop/front" + resume, "Application shop/front" + resume},
-		{"suspended, in another namespace", other, nil, front(v1.ReconcileSuspend), "Application shop/front" + resume, ""}, // The request is refused.
+		{"suspended, in another namespace", other, nil, front(v1.ReconcileSuspend), owned, ""}, // The request is refused.
 		{
-			"suspended, below a wildcard", wildcard, nil, front(v1.ReconcileSuspend),
-			"Application shop/front gave web.example.com up, but its reconcilePolicy keeps it: resume that Application, or choose another host name or path", "",
+			"suspended in another namespace, below a wildcard", wildcard, nil, front(v1.ReconcileSuspend),
+			"overlaps with web.example.com of Application shop/front: choose another host name", "",
 		},
 		{"suspended, of before", shop, &shop, front(v1.ReconcileSuspend), "Application shop/front" + resume, ""},
 		{"suspended, and still asks for it", shop, nil, front(v1.ReconcileSuspend, host), owned, ""},
