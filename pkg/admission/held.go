@@ -22,7 +22,7 @@ func held(_ context.Context, in input, found *verdict) error {
 		return nil
 	}
 	was, is := &in.old.Spec, &in.new.Spec
-	if withholds(was) && withholds(is) && !sameChildren(was, is) {
+	if was.ReconcilePolicy.Withholds() && is.ReconcilePolicy.Withholds() && !sameChildren(was, is) {
 		found.warnings = append(found.warnings, fmt.Sprintf(
 			"spec.reconcilePolicy: it is %s, so %s has no effect until you set it to %s", is.ReconcilePolicy, changeOf(was, is), v1.ReconcileEnforce))
 	}
@@ -36,22 +36,16 @@ func held(_ context.Context, in input, found *verdict) error {
 // kubelet writes a changed one into the directories of running pods, so its files do not wait.
 func pausedWarning(old, changed *v1.Application) string {
 	was, is := old.Spec.Config, changed.Spec.Config
-	when := ""
-	switch asked := toRevision(changed); {
-	case withholds(&changed.Spec) || is == nil:
-	case asked != toRevision(old): // Its files are not known here, nor are those of the spec if it did not run before.
-		when = " if the revision has other files"
-		fallthrough
-	case asked == 0 && was != nil && !maps.Equal(was.Data, is.Data):
-		return fmt.Sprintf("spec.paused: the rollout waits until you set it to false, but ConfigMap %s changes at once%s, "+
-			"and running pods see its new files within about a minute", render.ConfigMapName(changed), when)
+	if is != nil && !changed.Spec.ReconcilePolicy.Withholds() {
+		const files = "spec.paused: the rollout waits until you set it to false, but ConfigMap %s changes at once%s, and running pods see its new files within about a minute"
+		if toRevision(changed) != toRevision(old) { // The files of another revision are not known here, nor are those that run.
+			return fmt.Sprintf(files, render.ConfigMapName(changed), " if the pods to come have other files")
+		}
+		if toRevision(changed) == 0 && was != nil && !maps.Equal(was.Data, is.Data) {
+			return fmt.Sprintf(files, render.ConfigMapName(changed), "")
+		}
 	}
 	return "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
-}
-
-// withholds reports whether Fairlead changes no child.
-func withholds(spec *v1.ApplicationSpec) bool {
-	return spec.ReconcilePolicy == v1.ReconcileObserve || spec.ReconcilePolicy == v1.ReconcileSuspend
 }
 
 func paused(spec *v1.ApplicationSpec) bool { return spec.Paused != nil && *spec.Paused }

@@ -19,7 +19,7 @@ func TestHeldChanges(t *testing.T) {
 		scaled    = "spec.reconcilePolicy: it is Suspend, so this change has no effect until you set it to Enforce"
 		waits     = "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
 		files     = "spec.paused: the rollout waits until you set it to false, but ConfigMap web-config changes at once, and running pods see its new files within about a minute"
-		unsure    = "spec.paused: the rollout waits until you set it to false, but ConfigMap web-config changes at once if the revision has other files, and running pods see its new files within about a minute"
+		unsure    = "spec.paused: the rollout waits until you set it to false, but ConfigMap web-config changes at once if the pods to come have other files, and running pods see its new files within about a minute"
 		stays     = "spec.rollback.toRevision: revision 1 does not exist, so this change of the pods has no effect until you name another one or remove the field. The Application has no revisions yet"
 		unknown   = "spec.rollback.toRevision: revision 1 does not exist, so Fairlead changes nothing until you name another one or remove the field. The Application has no revisions yet"
 	)

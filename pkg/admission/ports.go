@@ -20,7 +20,7 @@ import (
 // renamedPorts warns of an update that renames a port under which running pods serve. The Service leads to its pods by the name of
 // the port, and follows the spec at once.
 func renamedPorts(_ context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.old == nil || !runsSpec(in.old) || withholds(&in.new.Spec) || toRevision(in.new) != 0 {
+	if len(found.errs) > 0 || in.old == nil || !runsSpec(in.old) || in.new.Spec.ReconcilePolicy.Withholds() || toRevision(in.new) != 0 {
 		return nil
 	}
 	if strategy := in.new.Spec.Strategy; strategy != nil && strategy.Type == appsv1.RecreateDeploymentStrategyType && !paused(&in.new.Spec) {
@@ -48,7 +48,7 @@ func renamedPorts(_ context.Context, in input, found *verdict) error {
 func runsSpec(old *v1.Application) bool {
 	ready := meta.FindStatusCondition(old.Status.Conditions, v1.ConditionReady)
 	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == old.Generation &&
-		old.Status.ReadyReplicas > 0 && old.Status.UpdatedReplicas == old.Status.Replicas && !withholds(&old.Spec) && toRevision(old) == 0
+		old.Status.ReadyReplicas > 0 && old.Status.UpdatedReplicas == old.Status.Replicas && !old.Spec.ReconcilePolicy.Withholds() && toRevision(old) == 0
 }
 
 // renamed returns the names of ports that the update drops although the Service keeps their number under another name, and these numbers.

@@ -28,10 +28,10 @@ func (h *Handler) routes(ctx context.Context, in input, found *verdict) error {
 	return err
 }
 
-// heldRoutes warns of a host name, or a path under one, that another Application of the namespace gave up in its spec and still serves,
-// because its reconcilePolicy keeps its routes. Otherwise it would move.
+// heldRoutes warns of a host name that another Application of the namespace gave up in its spec and still serves, because its
+// reconcilePolicy keeps its routes. Otherwise it would move.
 func (h *Handler) heldRoutes(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || withholds(&in.new.Spec) || in.old != nil && stalledByRoute(in.old) {
+	if len(found.errs) > 0 || in.new.Spec.ReconcilePolicy.Withholds() || in.old != nil && stalledByRoute(in.old) {
 		return nil // keptConflict warns of one that is stalled.
 	}
 	errs, err := validation.HeldRoutes(in.new, in.old, h.routeOwners(ctx))
@@ -44,7 +44,7 @@ func (h *Handler) heldRoutes(ctx context.Context, in input, found *verdict) erro
 // keptConflict warns of an update that is not carried out, because the Application is stalled by a route that another one has, and still
 // asks for it. The status alone may be about a conflict that has ended, and the claims alone are those of the moment.
 func (h *Handler) keptConflict(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.old == nil || withholds(&in.new.Spec) || !stalledByRoute(in.old) {
+	if len(found.errs) > 0 || in.old == nil || in.new.Spec.ReconcilePolicy.Withholds() || !stalledByRoute(in.old) {
 		return nil
 	}
 	errs, err := validation.ValidateRouteOwnership(in.new, h.routeOwners(ctx))

@@ -45,6 +45,9 @@ func (h *handlers) OnUpdate(before, after *v1.Application) {
 	}
 	if claimsLess(before, after) {
 		h.claimants.enqueueClaimants(before.RouteKeys(), workqueue.Trigger{Kind: v1.ApplicationKind, Event: event, ForceFullSync: true})
+		if after.Spec.ReconcilePolicy.Withholds() { // Their status says of a route that this one gave it up: it may ask for it again.
+			h.claimants.enqueueClaimants(after.RouteKeys(), workqueue.Trigger{Kind: v1.ApplicationKind, Event: event, ForceFullSync: true})
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/apply/applytest"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/workqueue"
@@ -197,6 +198,30 @@ func TestRefusedClaimsWakeNobody(t *testing.T) {
 		wakes.enqueueClaimants([]v1.RouteKey{{Host: "*.example.com", Path: "/"}}, workqueue.Trigger{})
 		if diff := cmp.Diff(map[string]bool{"thief": true}, woken); diff != "" {
 			t.Errorf("queued (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// An owner that only observes gives its host name up and asks for it again: the status of the one that waits for it follows.
+func TestOwnerAsksAgain(t *testing.T) {
+	inWorld(t, setup{begin: withApplications(routed("first", "web.example.com"))}, func(w *world) {
+		pass(5 * time.Second)
+		w.edit("first", func(a *v1.Application) {
+			a.Spec.Routes[0].Hostnames, a.Spec.ReconcilePolicy = []string{"new.example.com"}, v1.ReconcileObserve
+		})
+		pass(5 * time.Second)
+		applytest.Put(w.server, applytest.Applications, routed("second", "web.example.com"))
+		pass(5 * time.Second)
+		message := func() string {
+			return meta.FindStatusCondition(w.application("second").Status.Conditions, v1.ConditionReady).Message
+		}
+		if got := message(); validation.GivenUpBy(got) != "first" {
+			t.Errorf("second says %s", got)
+		}
+		w.edit("first", func(a *v1.Application) { a.Spec.Routes[0].Hostnames = []string{"web.example.com"} })
+		pass(time.Second)
+		if got := message(); validation.GivenUpBy(got) != "" || !strings.Contains(got, "belongs to Application") {
+			t.Errorf("second still says %s", got)
 		}
 	})
 }

@@ -169,7 +169,7 @@ func (m *memory) repaired(application *v1.Application, ref child.Ref, now time.T
 
 // contendedFields returns, for each child whose repair backs off, the fields that another writer changed more than once: those that
 // differ now, or else those of earlier repairs. A field that another client changed once does not cause a backoff alone. If each was
-// changed once, the entry is empty. A child of which no changed field is known has no entry.
+// changed once, the entry is empty. A child without a known changed field has no entry.
 func (v view) contendedFields(results []plan.Result) map[child.Ref][]string {
 	var contended map[child.Ref][]string
 	for _, result := range results {

@@ -69,7 +69,7 @@ func Resume(application *v1.Application) (string, error) {
 		application.Spec.Paused = nil
 		what = append(what, "rollouts go on")
 	}
-	if policy := application.Spec.ReconcilePolicy; policy == v1.ReconcileObserve || policy == v1.ReconcileSuspend {
+	if policy := application.Spec.ReconcilePolicy; policy.Withholds() {
 		application.Spec.ReconcilePolicy = v1.ReconcileEnforce
 		what = append(what, fmt.Sprintf("Fairlead enforces the children again (reconcilePolicy %s → Enforce)", policy))
 	}

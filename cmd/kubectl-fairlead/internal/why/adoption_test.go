@@ -145,9 +145,9 @@ func TestSharedSelector(t *testing.T) {
 func TestServiceSelectsNoPod(t *testing.T) {
 	const what = "No pod carries the label that the Service selects, so requests fail until the pods are replaced.\n"
 	loaded := adopting(t, v1.ReasonPodsHeld)
-	wantParts(t, "the old Service", first(printed(t, loaded)), map[string]bool{what: false})
+	wantParts(t, "the old Service", shown(t, loaded), map[string]bool{what: false})
 	childOf(t, loaded, child.Service.Kind).(*corev1.Service).Spec.Selector = map[string]string{v1.LabelApplication: "web"}
-	wantParts(t, "labelled pods", first(printed(t, loaded)), map[string]bool{what: false})
+	wantParts(t, "labelled pods", shown(t, loaded), map[string]bool{what: false})
 	for _, pod := range loaded.Pods {
 		delete(pod.Labels, v1.LabelApplication)
 	}
@@ -165,7 +165,7 @@ func TestServiceSelectsNoPod(t *testing.T) {
 func TestDeploymentWithoutPods(t *testing.T) {
 	loaded := adopting(t, v1.ReasonRollingOut)
 	const what = "The Deployment has no pods: it was created while rollouts are paused, and starts none before you resume them.\n"
-	wantParts(t, "with pods", first(printed(t, loaded)), map[string]bool{what: false})
+	wantParts(t, "with pods", shown(t, loaded), map[string]bool{what: false})
 	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
 	deployment.Status, loaded.Pods, loaded.ReplicaSets = appsv1.DeploymentStatus{}, nil, nil
 	text, encoded := printed(t, loaded)
@@ -176,7 +176,5 @@ func TestDeploymentWithoutPods(t *testing.T) {
 	})
 	wantParts(t, "without pods", encoded, map[string]bool{`"reason":"Paused"`: true})
 	deployment.Spec.Replicas = new(int32(0))
-	wantParts(t, "scaled to 0", first(printed(t, loaded)), map[string]bool{what: false})
+	wantParts(t, "scaled to 0", shown(t, loaded), map[string]bool{what: false})
 }
-
-func first(text, _ string) string { return text }

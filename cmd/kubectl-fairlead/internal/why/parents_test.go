@@ -146,6 +146,9 @@ func TestFormerIngress(t *testing.T) {
 		"a new path": {func(a *v1.Application, _ *networkingv1.Ingress) {
 			a.Spec.Routes[0].Paths = []v1.RoutePath{{Path: "/new"}}
 		}, false},
+		"another route is missing": {func(a *v1.Application, _ *networkingv1.Ingress) {
+			a.Spec.Routes = append(a.Spec.Routes, v1.Route{Name: "api", Type: v1.RouteIngress, Hostnames: []string{"api.example.com"}})
+		}, false},
 		"not an HTTPRoute": {func(a *v1.Application, _ *networkingv1.Ingress) { a.Status.Resources = nil }, false},
 	} {
 		loaded := clustertest.Load(t, "autoscaler")

@@ -5,7 +5,6 @@ package why
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,8 +14,8 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/text"
 )
 
 // deletion explains a deletion that waits.
@@ -119,9 +118,6 @@ var refusals = map[string]string{
 	v1.ReasonClassLimitExceeded: "Stay within the limits of the class, or name another one: kubectl fairlead classes",
 }
 
-// heldBy finds the Application that still serves a host name which its spec has given up: see validation.RouteOwners.
-var heldBy = regexp.MustCompile(`: Application ([a-z0-9-]+)/([a-z0-9-]+) gave \S+ up, but its reconcilePolicy keeps it`)
-
 // refusedSpec explains a spec that is not carried out; the last good children stay.
 func refusedSpec(f facts) []Finding {
 	if f.ready == nil || f.ready.Status == metav1.ConditionTrue {
@@ -143,13 +139,9 @@ func refusedSpec(f facts) []Finding {
 			"Or remove the field, so that the pods of the spec run: " + edit.Unpin(f.app.Name),
 		}
 	}
-	if owner := heldBy.FindStringSubmatch(f.ready.Message); f.ready.Reason == v1.ReasonRouteConflict && owner != nil {
-		resume := "kubectl fairlead resume " + owner[2]
-		if owner[1] != f.app.Namespace {
-			resume = "kubectl fairlead -n " + owner[1] + " resume " + owner[2]
-		}
+	if owner := validation.GivenUpBy(f.ready.Message); f.ready.Reason == v1.ReasonRouteConflict && owner != "" {
 		next = []string{
-			fmt.Sprintf("Let Fairlead go on with Application %s/%s, so that it gives the host name up: %s", owner[1], owner[2], resume),
+			fmt.Sprintf("Let Fairlead go on with Application %s, so that it gives the host name up: kubectl fairlead resume %[1]s", owner),
 			"Or use another host name or path.",
 		}
 	}
@@ -350,65 +342,4 @@ func secondary(f facts) []Finding {
 		found = append(found, Finding{Reason: condition.Reason, What: kind.what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: []string{next}})
 	}
 	return found
-}
-
-// routes explains routes that serve nothing.
-func routes(f facts) []Finding {
-	condition := f.condition(v1.ConditionRoutesReady)
-	if condition != nil && condition.Status == metav1.ConditionTrue {
-		return unaddressed(f)
-	}
-	if condition == nil || slices.Contains([]string{v1.ReasonRoutesNotApplied, v1.ReasonConflict}, condition.Reason) {
-		return nil // A route that was not written is among the children.
-	}
-	next := "Check the Gateway that the message names, and its listeners: kubectl get gateways -A"
-	if condition.Reason == v1.ReasonAPINotServed {
-		next = "Ask the platform team for the Gateway API, or set type: Ingress in the route, without what only an HTTPRoute has, such as parentRefs."
-	}
-	what := "Clients outside of the cluster do not reach the application by all its routes."
-	if former := f.formerIngresses(); len(former) > 0 {
-		what = "Not all routes are served as the spec asks. Meanwhile their host names and paths are still in " + text.Enumerate(former) + "."
-	}
-	return []Finding{{
-		Reason: condition.Reason, What: what,
-		Evidence: []Evidence{f.conditionEvidence(condition)},
-		Next:     []string{next},
-	}}
-}
-
-// unusedParents explains parentRefs without effect.
-func unusedParents(f facts) (found []Finding) {
-	for _, unused := range f.UnusedParents() {
-		found = append(found, Finding{
-			Reason: "ParentRefsUnused", What: unused.What(),
-			Evidence: []Evidence{{Object: child.Ingress.Kind + "/" + unused.Ingress, Field: "spec", Message: "an Ingress has no parentRefs"}},
-			Next:     []string{unused.Hint()},
-		})
-	}
-	return found
-}
-
-// unaddressed explains Ingresses that perhaps no controller serves.
-func unaddressed(f facts) []Finding {
-	ingresses := f.Unaddressed()
-	if len(ingresses) == 0 {
-		return nil
-	}
-	perhaps := "Perhaps none serves the class"
-	if len(ingresses.Unclassed()) == len(ingresses) {
-		perhaps = "Perhaps none serves an Ingress without a class"
-	}
-	finding := Finding{
-		Reason: "NoAddress", What: "No controller has given " + ingresses.Names() + " an address. " + perhaps + "; but some controllers never give one.",
-	}
-	for _, hint := range ingresses.Hints() {
-		finding.Next = append(finding.Next, text.Capitalize(hint)+". To see the classes: kubectl get ingressclasses")
-	}
-	for _, ingress := range ingresses {
-		finding.Evidence = append(finding.Evidence, Evidence{Object: child.Ingress.Kind + "/" + ingress.Name, Field: "status.loadBalancer", Message: "has no address"})
-	}
-	if taken, _ := f.class(); taken.Routes != nil && taken.Routes.IngressClassName != nil {
-		finding.Evidence = append(finding.Evidence, f.classEvidence("routes.ingressClassName to "+*taken.Routes.IngressClassName))
-	}
-	return []Finding{finding}
 }

@@ -24,11 +24,11 @@ func TestRefusedSpecRepairsNothing(t *testing.T) {
 	loaded := clustertest.Load(t, "paused")
 	loaded.Application.Spec.Paused, loaded.Application.Status.Conditions = nil, loaded.Application.Status.Conditions[:1]
 	meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = v1.ReasonClassLimitExceeded
-	wantParts(t, "with a Deployment", first(printed(t, loaded)), map[string]bool{refused + "\n": true, no: false})
+	wantParts(t, "with a Deployment", shown(t, loaded), map[string]bool{refused + "\n": true, no: false})
 	remove(loaded, child.Deployment)
-	wantParts(t, "without a Deployment", first(printed(t, loaded)), map[string]bool{refused + no + "\n": true})
+	wantParts(t, "without a Deployment", shown(t, loaded), map[string]bool{refused + no + "\n": true})
 	loaded.Unreadable[child.Deployment.Resource] = errors.New("forbidden")
-	wantParts(t, "unknown", first(printed(t, loaded)), map[string]bool{refused + "\n": true, no: false})
+	wantParts(t, "unknown", shown(t, loaded), map[string]bool{refused + "\n": true, no: false})
 }
 
 // TestHeldRoute: the Application that goes on serving a host name is named with the command that ends it.
@@ -38,19 +38,14 @@ func TestHeldRoute(t *testing.T) {
 	loaded.Application.Spec.Paused, loaded.Application.Status.Conditions = nil, loaded.Application.Status.Conditions[:1]
 	ready := meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady)
 	ready.Reason = v1.ReasonRouteConflict
-	for owner, resume := range map[string]string{
-		loaded.Application.Namespace + "/front": ": kubectl fairlead resume front\n",
-		"other/front":                           ": kubectl fairlead -n other resume front\n",
-	} {
-		ready.Message = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": Application ` + owner + ` gave it up, ` +
-			`but its reconcilePolicy keeps it: resume that Application, or choose another host name or path`
-		wantParts(t, owner, first(printed(t, loaded)), map[string]bool{
-			"→ Let Fairlead go on with Application " + owner + ", so that it gives the host name up" + resume: true,
-			"→ Or use another host name or path.\n":                                                           true, elsewhere: false,
-		})
-	}
+	ready.Message = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": Application shop/front gave it up, ` +
+		`but its reconcilePolicy keeps it: resume that Application, or choose another host name or path`
+	wantParts(t, "given up", shown(t, loaded), map[string]bool{
+		"→ Let Fairlead go on with Application front, so that it gives the host name up: kubectl fairlead resume front\n": true,
+		"→ Or use another host name or path.\n": true, elsewhere: false,
+	})
 	ready.Message = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": belongs to Application other/front: choose another host name or path`
-	wantParts(t, "owned", first(printed(t, loaded)), map[string]bool{elsewhere: true, "kubectl fairlead resume": false})
+	wantParts(t, "owned", shown(t, loaded), map[string]bool{elsewhere: true, "kubectl fairlead resume": false})
 }
 
 // TestPauseBeforeTheDeployment: while a child is in conflict and there is no Deployment, the way out needs the pause, so why does not advise

@@ -65,6 +65,9 @@ const (
 	ReconcileSuspend ReconcilePolicy = "Suspend"
 )
 
+// Withholds reports whether Fairlead changes no child.
+func (p ReconcilePolicy) Withholds() bool { return p == ReconcileObserve || p == ReconcileSuspend }
+
 // DeletionPolicy is what happens to the children of a deleted Application.
 // +kubebuilder:validation:Enum=Delete;Orphan
 type DeletionPolicy string

@@ -6,6 +6,7 @@ package validation
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -190,8 +191,8 @@ func (c routeCheck) validateKey(path *field.Path, key v1.RouteKey) (*field.Error
 // isHeld reports whether an Application serves a host name that its spec does not ask for any more, because Fairlead changes none of its
 // children.
 func isHeld(claim *v1.RouteClaim) bool {
-	policy := claim.Application.Spec.ReconcilePolicy
-	return claim.Serves && (policy == v1.ReconcileObserve || policy == v1.ReconcileSuspend) && !claim.Application.AsksForHost(claim.Host)
+	owner := claim.Application
+	return claim.Serves && owner.DeletionTimestamp == nil && owner.Spec.ReconcilePolicy.Withholds() && !owner.AsksForHost(claim.Host)
 }
 
 // keyClaims returns the claims of the namespace, and of namespaces that share the host name. Claims of others do not
@@ -285,12 +286,23 @@ func (c routeCheck) belongsTo(path *field.Path, asked string, owner *v1.RouteCla
 			gaveUp = owner.Host
 		}
 		return field.Invalid(path, asked, fmt.Sprintf("Application %s gave %s up, but its reconcilePolicy keeps it: "+
-			"resume that Application, or choose another host name or path", name, gaveUp))
+			"resume that Application, or choose another host name or path", name, gaveUp)) // GivenUpBy reads it.
 	}
 	if asked != owner.Host && v1.HostsOverlap(asked, owner.Host) {
 		return field.Invalid(path, asked, fmt.Sprintf("overlaps with %s of Application %s: choose another host name", owner.Host, name))
 	}
 	return field.Invalid(path, asked, fmt.Sprintf("belongs to Application %s: choose another host name or path", name))
+}
+
+var givenUp = regexp.MustCompile(`: Application [^/ ]+/(\S+) gave \S+ up, but its reconcilePolicy keeps it`)
+
+// GivenUpBy returns the Application of the namespace that gave a route up and keeps it, as the message of an error of
+// ValidateRouteOwnership says, also one that was cut off; "" if it says nothing such.
+func GivenUpBy(message string) string {
+	if owner := givenUp.FindStringSubmatch(message); owner != nil {
+		return owner[1]
+	}
+	return ""
 }
 
 // sharedIn reports whether the class lets its Applications share a host name with other namespaces.

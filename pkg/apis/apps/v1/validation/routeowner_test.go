@@ -193,7 +193,8 @@ func TestHeldRoutes(t *testing.T) {
 		return p
 	}
 	shop, other := claimant("shop/web", 1, host), claimant("a/web", 1, host)
-	wildcard := claimant("a/web", 1, "*.example.com")
+	wildcard, deleted := claimant("a/web", 1, "*.example.com"), front(v1.ReconcileSuspend)
+	deleted.DeletionTimestamp = new(metav1.Now())
 	for _, test := range []struct {
 		name         string
 		app          party
@@ -208,6 +209,7 @@ func TestHeldRoutes(t *testing.T) {
 			"suspended in another namespace, below a wildcard", wildcard, nil, front(v1.ReconcileSuspend),
 			"overlaps with web.example.com of Application shop/front: choose another host name", "",
 		},
+		{"suspended, and being deleted", shop, nil, deleted, owned, ""},
 		{"suspended, of before", shop, &shop, front(v1.ReconcileSuspend), "Application shop/front" + resume, ""},
 		{"suspended, and still asks for it", shop, nil, front(v1.ReconcileSuspend, host), owned, ""},
 		{"not suspended, so it moves", shop, nil, front(""), owned, ""},
@@ -216,6 +218,9 @@ func TestHeldRoutes(t *testing.T) {
 			errs, err := ValidateRouteOwnership(test.app.Application, owners(test.app, test.stored))
 			if err != nil || len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), `": `+test.sync) {
 				t.Errorf("the sync says %v, %v; want %q", errs, err, test.sync)
+			}
+			if owner := GivenUpBy(errs.ToAggregate().Error()); (owner == "front") != strings.Contains(test.sync, "gave") {
+				t.Errorf("given up by %q", owner)
 			}
 			var old *v1.Application
 			if test.old != nil {
