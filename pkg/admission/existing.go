@@ -19,7 +19,7 @@ import (
 	"fairlead.dev/fairlead/pkg/render"
 )
 
-// maxChildren is how many children foreignChildren looks for. More are routes.
+// maxChildren is how many children foreignChildren looks for. An Application without many routes has fewer.
 const maxChildren = 10
 
 // foreignChildren warns of objects that have the names of children of a new Application and belong to a user or another controller. It is a
@@ -30,18 +30,19 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 	}
 	children := h.newChildren(ctx, in.new)
 	results := h.lookUp(ctx, children)
+	adopts := false
 	for i, result := range results {
 		if children[i].Kind == KindDeployment && result.object != nil && !belongsTo(result.object, in.new) {
 			h.foreignDeployment(ctx, children[i], result.object, found)
-			return nil // Its adoption takes the Service over too.
+			adopts = true // Its adoption takes the Service over too.
 		}
 	}
 	for i, result := range results {
 		existing, effect := result.object, ""
-		if existing == nil || belongsTo(existing, in.new) {
+		if existing == nil || belongsTo(existing, in.new) || adopts && (children[i].Kind == KindDeployment || children[i].Kind == child.Service.Kind) {
 			continue
 		}
-		kind := childKind(children[i].Kind)
+		kind, _ := child.KindNamed(children[i].Kind)
 		if kind == child.ConfigMap {
 			effect = " and starts no pods"
 		}
@@ -72,12 +73,6 @@ func (h *Handler) newChildren(ctx context.Context, application *v1.Application) 
 		children = append(children, Reference{Kind: kind.Kind, Namespace: application.Namespace, Name: desired.Ref.Name})
 	}
 	return children
-}
-
-// childKind returns the kind of children that has the name.
-func childKind(name string) child.Kind {
-	kinds := child.AllKinds()
-	return kinds[slices.IndexFunc(kinds, func(kind child.Kind) bool { return kind.Kind == name })]
 }
 
 // foreignDeployment warns of a Deployment that is not the Application's.

@@ -49,7 +49,7 @@ func SpreadsNothing(given, resolved *v1.Application) []string {
 			continue
 		}
 		warning := fmt.Sprintf("spec.topologySpreadConstraints[%s].labelSelector: it selects no pod of this Application, so the constraint does not spread them: "+
-			"remove labelSelector, which then means the Application's pods, or give them its labels in spec.podMetadata.labels", constraint.TopologyKey)
+			"remove labelSelector to spread the Application's pods, or give them its labels in spec.podMetadata.labels", constraint.TopologyKey)
 		if !slices.Contains(warnings, warning) {
 			warnings = append(warnings, warning)
 		}

@@ -32,7 +32,7 @@ func TestSpreadsNothing(t *testing.T) {
 		return func(a *v1.Application) { a.Spec.PodMetadata = &v1.PodMetadata{Labels: map[string]string{key: value}} }
 	}
 	warning := []string{"spec.topologySpreadConstraints[topology.kubernetes.io/zone].labelSelector: it selects no pod of this Application, so the constraint does not spread them: " +
-		"remove labelSelector, which then means the Application's pods, or give them its labels in spec.podMetadata.labels"}
+		"remove labelSelector to spread the Application's pods, or give them its labels in spec.podMetadata.labels"}
 	for _, test := range []struct {
 		name         string
 		updated, old *v1.Application

@@ -185,6 +185,15 @@ func TestValidate(t *testing.T) {
 			unwarned: "NetworkPolicy", // It has none.
 		},
 		{
+			name: "an autoscaler of others beside their Deployment and Service", updated: application(scaled),
+			cluster: cluster{exist: []string{"Deployment/web", "Service/web", "HorizontalPodAutoscaler/web"}},
+			warned: []string{
+				`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: `,
+				`HorizontalPodAutoscaler "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
+			},
+			unwarned: `Service "web" in`, // The adoption of the Deployment takes it over.
+		},
+		{
 			name: "a NetworkPolicy and an Ingress of others", updated: both(withRoute("a.example.com"), func(a *v1.Application) { a.Spec.NetworkPolicy = &v1.NetworkPolicy{} }),
 			cluster: cluster{exist: []string{"NetworkPolicy/web", "Ingress/web", "HTTPRoute/web"}},
 			warned: []string{
@@ -349,7 +358,7 @@ func TestLookupsAreBounded(t *testing.T) {
 	}
 }
 
-// So is that of the children, however many routes a spec has.
+// The number of children to look for is bounded too, however many routes a spec has.
 func TestChildrenAreBounded(t *testing.T) {
 	many := application(func(a *v1.Application) {
 		for i := range 20 {

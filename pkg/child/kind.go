@@ -51,6 +51,15 @@ func OptionalKinds() []Kind { return []Kind{HTTPRoute, ServiceMonitor} }
 // AllKinds returns Kinds followed by OptionalKinds. Never change the slice: every sync reads it several times.
 func AllKinds() []Kind { return allKinds }
 
+// KindNamed returns the kind of children that has the name, such as Deployment.
+func KindNamed(name string) (kind Kind, found bool) {
+	i := slices.IndexFunc(allKinds, func(kind Kind) bool { return kind.Kind == name })
+	if i < 0 {
+		return Kind{}, false
+	}
+	return allKinds[i], true
+}
+
 var allKinds = slices.Clip(append(Kinds(), OptionalKinds()...))
 
 // Optional reports whether the kind is one of OptionalKinds.
