@@ -171,7 +171,7 @@ func TestRollbackIsTold(t *testing.T) {
 	}
 }
 
-// A rollback is told too while Ready has a worse reason.
+// A rollback has its Event too while Ready has a worse reason.
 func TestRollbackBesideConflictIsTold(t *testing.T) {
 	chart := result(plan.NotOwned, child.Service, "web", newService())
 	chart.Reason = "Service web exists and does not belong to the Application"
@@ -189,6 +189,17 @@ func TestRollbackBesideConflictIsTold(t *testing.T) {
 	}
 	if again := Transitions(back, back); len(again) > 0 {
 		t.Errorf("told again: %+v", again)
+	}
+	// Stalled begins with what RolledBack says, although its reason is that of the pods.
+	pods := *back.DeepCopy()
+	for i := range pods.Conditions {
+		if condition := &pods.Conditions[i]; condition.Type == v1.ConditionStalled || condition.Type == v1.ConditionReady {
+			condition.Reason, condition.Message = v1.ReasonImagePullFailed, want[0].Message+" The image does not exist."
+		}
+	}
+	rolling.Resources = pods.Resources
+	if once := Transitions(rolling, pods); len(once) != 1 || once[0].Reason != v1.ReasonImagePullFailed {
+		t.Errorf("the Events are %+v", once)
 	}
 }
 
@@ -246,6 +257,7 @@ func TestImageOutlived(t *testing.T) {
 		"counts of before":      {"web:1", func(d *appsv1.Deployment) { counts(d, 3, 3, 0); d.Generation++ }, "web:1"},
 		"at 0":                  {"web:1", func(d *appsv1.Deployment) { scaledToZero(d) }, "web:2"},
 		"paused at 0":           {"web:1", func(d *appsv1.Deployment) { scaledToZero(d); d.Spec.Paused = true }, "web:1"},
+		"the last new pods end": {"web:1", func(d *appsv1.Deployment) { scaledToZero(d); counts(d, 2, 2, 0); d.Spec.Paused = true }, "web:2"},
 		"begun at 0, paused":    {"", func(d *appsv1.Deployment) { scaledToZero(d); d.Spec.Paused = true }, "web:2"},
 	} {
 		in := with(func(_ *Input, d *appsv1.Deployment) { test.change(d) })

@@ -199,7 +199,7 @@ func image(in Input, p pods) string {
 	if p.adopted {
 		return cmp.Or(adoptedImage(in, p.Deployment), last)
 	}
-	if last != "" && p.Desired == 0 && p.Deployment.Spec.Paused {
+	if last != "" && !outlived && p.Desired == 0 && p.Deployment.Spec.Paused {
 		return last
 	}
 	takenBack := last == "" && in.Health.Healthy()

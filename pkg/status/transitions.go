@@ -13,6 +13,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // Transition is a change between two statuses that deserves an Event.
@@ -46,7 +47,7 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 	} else if unready := turned(old, new, v1.ConditionReady, metav1.ConditionFalse); unready != nil && needsUser(old, new, unready.Reason) {
 		list = append(list, warning(unready.Reason, unready.Message, cause(new, unready.Reason)))
 	}
-	if back := turned(old, new, v1.ConditionRolledBack, metav1.ConditionTrue); back != nil && !tells(list, v1.ReasonRolledBack) {
+	if back := turned(old, new, v1.ConditionRolledBack, metav1.ConditionTrue); back != nil && !tells(list, back.Message) {
 		// Something worse is the reason of Stalled. But Fairlead has changed the pods.
 		list = append(list, warning(back.Reason, back.Message, cause(new, back.Reason)))
 	}
@@ -81,9 +82,9 @@ func awaitsAdoption(status v1.ApplicationStatus) bool {
 	return adopted != nil && adopted.Status == metav1.ConditionFalse && slices.Contains([]string{v1.ReasonAdopting, v1.ReasonAwaitingConsent}, adopted.Reason)
 }
 
-// tells reports whether one of the transitions has the reason.
-func tells(list []Transition, reason string) bool {
-	return slices.ContainsFunc(list, func(t Transition) bool { return t.Reason == reason })
+// tells reports whether one of the transitions begins with the message. That of Stalled does after a rollback, whatever its reason.
+func tells(list []Transition, message string) bool {
+	return slices.ContainsFunc(list, func(t Transition) bool { return strings.HasPrefix(t.Message, text.Sentence(message)) })
 }
 
 func warning(reason, message string, related *child.Ref) Transition {
