@@ -56,6 +56,9 @@ func imageOf(application *v1.Application) string {
 	switch rollback := application.Spec.Rollback; {
 	case rollback != nil && rollback.ToRevision != nil:
 		instead = fmt.Sprintf("(pinned to revision %d)", *rollback.ToRevision)
+		if runs := application.Status.Revision; runs == nil || runs.Current != *rollback.ToRevision { // It does not exist, or is refused.
+			instead = fmt.Sprintf("(revision %d is asked for)", *rollback.ToRevision)
+		}
 	case application.IsRolledBack():
 		instead = "(rolled back)"
 	default:

@@ -116,9 +116,11 @@ func TestForeignObjects(t *testing.T) {
 	}
 }
 
-// TestImage: the image at the root is the one that runs, also where the spec names another one.
+// TestImage: the image at the root is the one that runs, if an earlier revision runs instead of the spec.
 func TestImage(t *testing.T) {
-	pin := func(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }
+	ask := func(a *v1.Application) { a.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} }
+	pin := func(a *v1.Application) { ask(a); a.Status.Revision = &v1.RevisionStatus{Current: 1} }
+	missing := func(a *v1.Application) { ask(a); a.Status.Revision = &v1.RevisionStatus{Current: 2} }
 	rollBack := func(a *v1.Application) {
 		meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue, Reason: v1.ReasonImagePullFailed})
 	}
@@ -129,6 +131,7 @@ func TestImage(t *testing.T) {
 	}{
 		"in a rollout":          {func(*v1.Application) {}, "web:1", "web:2"},
 		"pinned":                {pin, "web:1", "web:1 (pinned to revision 1)"},
+		"pinned to none":        {missing, "web:1", "web:1 (revision 1 is asked for)"},
 		"pinned, and not known": {pin, "", "(pinned to revision 1)"},
 		"rolled back":           {rollBack, "web:1", "web:1 (rolled back)"},
 	} {
