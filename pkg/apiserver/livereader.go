@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -124,15 +123,21 @@ func (l *liveReader) children(ctx context.Context, application *v1.Application, 
 	return found, nil
 }
 
+// maxForeign is how many objects of other owners a rendering looks for. An Application without many routes has fewer children.
+const maxForeign = 10
+
 // addForeign gets the objects that have the names of children to create, and reports whether there are any: they lack the label. The user may
 // list each of these kinds, and so read them, because a rendering with another kind was refused before.
 func (l *liveReader) addForeign(ctx context.Context, live child.Snapshot, difference preview.Difference) (found bool, err error) {
+	looked := 0
 	for _, c := range difference.Children {
-		at := slices.IndexFunc(child.AllKinds(), func(kind child.Kind) bool { return kind.Kind == c.Kind })
-		if at < 0 || c.Action != preview.Create {
+		kind, known := child.KindNamed(c.Kind)
+		if !known || c.Action != preview.Create {
 			continue
 		}
-		kind := child.AllKinds()[at]
+		if looked++; looked > maxForeign {
+			break
+		}
 		object, err := l.clients.Dynamic.Resource(kind.GroupVersionResource()).Namespace(live.Application.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			continue

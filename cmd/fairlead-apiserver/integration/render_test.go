@@ -115,7 +115,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestRenderForeign: an object of another owner, which lacks the label, is not created, and a user who may not list its kind learns nothing of it.
+// TestRenderForeign: an object of another owner, which lacks the label, is not created, and a user without permission to list its kind learns nothing of it.
 func TestRenderForeign(t *testing.T) {
 	f := start(t)
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "foreign", Labels: map[string]string{"team": "other"}}}
