@@ -59,7 +59,11 @@ func TestWouldLose(t *testing.T) {
 		want     string
 	}{
 		{[]string{".spec.hostNetwork"}, false, "the pods would lose what an Application does not have; if they can, pass --accept"},
-		{[]string{".spec.hostNetwork", ".spec.containers[proxy].env[POD]"}, true, "the pods would lose what the Application does not have; if they can, pass --accept"},
+		{[]string{".spec.hostNetwork", ".spec.dnsPolicy"}, true, "the pods would lose what the Application does not have; if they can, pass --accept"},
+		{
+			[]string{".spec.containers[proxy].env[POD]", ".spec.volumes[cache]", ".spec.containers[web].volumeMounts[cache]", ".spec.initContainers[migrate]"}, true,
+			"the pods would lose what the Application does not have: add what they need to spec.sidecars, spec.mounts and spec.initContainers, or, if they can do without, pass --accept",
+		},
 		{[]string{annotation, env, ".spec.containers[web].env[NODE]", port, ".spec.hostNetwork"}, true, "the pods would lose what the Application does not have: " +
 			"add what they need to spec.podMetadata.annotations, spec.env and spec.ports, or, if they can do without, pass --accept"},
 		{[]string{".spec.containers[web].envFrom", ".spec.nodeSelector.disk", ".metadata.labels"}, true, "the pods would lose what the Application does not have: " +

@@ -237,8 +237,16 @@ func specField(path, main string) string {
 		return "spec.podMetadata." + field
 	}
 	if field := within(".spec.containers["+main+"].", "command", "args", "workingDir", "env", "envFrom", "ports", "resources", "lifecycle",
-		"livenessProbe", "readinessProbe", "startupProbe"); field != "" {
+		"livenessProbe", "readinessProbe", "startupProbe", "imagePullPolicy"); field != "" {
 		return "spec." + field
+	}
+	switch {
+	case within(".spec.", "volumes") != "", within(".spec.containers["+main+"].", "volumeMounts") != "":
+		return "spec.mounts"
+	case within(".spec.", "initContainers") != "":
+		return "spec.initContainers"
+	case within(".spec.", "containers") != "" && !strings.HasPrefix(path, ".spec.containers["+main+"]"):
+		return "spec.sidecars"
 	}
 	if field := within(".spec.", "imagePullSecrets", "nodeSelector", "tolerations", "affinity", "topologySpreadConstraints", "priorityClassName",
 		"terminationGracePeriodSeconds"); field != "" {
