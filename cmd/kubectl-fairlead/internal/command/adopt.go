@@ -229,55 +229,6 @@ func (a *adopting) read(ctx context.Context) (err error) {
 	return nil
 }
 
-// findRelease finds the Helm release that has the objects, or had them before an earlier run, which may have ended anywhere.
-func (a *adopting) findRelease(ctx context.Context) (err error) {
-	owner, marked := helm.ReleaseOf(a.deployment)
-	if a.release, err = a.savedRelease(ctx); err != nil {
-		return err
-	}
-	if a.release != nil {
-		if err := a.release.mayChange(ctx); !errors.Is(err, helm.ErrNoRelease) || marked {
-			return err
-		}
-		a.release = nil // It was uninstalled meanwhile.
-		return nil
-	}
-	switch {
-	case !marked && a.fromHelm:
-		return errors.New("the annotations of the Deployment name no Helm release: leave out --from-helm")
-	case !marked:
-		return nil
-	case !a.fromHelm:
-		return fmt.Errorf("the Helm release %s has the Deployment: pass --from-helm, and it gives the Deployment up", owner)
-	case owner.Namespace != a.namespace:
-		return fmt.Errorf("the Helm release %s is of another namespace: --from-helm is for releases of this one", owner)
-	}
-	a.release = &release{clients: a.clients, now: a.tool.now, namespace: a.namespace, name: a.name, saved: &adopt.Release{Namespace: owner.Namespace, Name: owner.Name}}
-	objects := a.release.adoptable()
-	if a.service == nil {
-		objects = objects[:1]
-	} else if of, marked := helm.ReleaseOf(a.service); !marked || of != owner {
-		objects = objects[:1]
-	}
-	return a.release.find(ctx, objects)
-}
-
-// savedRelease is the release that the backup of an earlier run names. It is nil if there is none.
-func (a *adopting) savedRelease(ctx context.Context) (*release, error) {
-	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	saved, err := adopt.Read(secret)
-	if err != nil || saved.Release == nil || saved.Deployment.UID != a.deployment.UID {
-		return nil, err
-	}
-	return useSaved(a.clients, a.tool.now, saved)
-}
-
 // errDraft ends an adoption that would lose something.
 var errDraft = errors.New("nothing was written")
 

@@ -334,11 +334,11 @@ func (t *tool) compareLive(
 // label, so nothing else reads them before status names them.
 func loadForeign(ctx context.Context, clients *cluster.Clients, loaded *cluster.Loaded, d preview.Difference) (found bool, err error) {
 	for _, c := range d.Children {
-		i := slices.IndexFunc(child.AllKinds(), func(kind child.Kind) bool { return kind.Kind == c.Kind })
-		if i < 0 || c.Action != preview.Create {
+		kind, known := child.KindNamed(c.Kind)
+		if !known || c.Action != preview.Create {
 			continue
 		}
-		exists, err := clients.LoadChild(ctx, loaded, child.Ref{Kind: child.AllKinds()[i], Namespace: loaded.Application.Namespace, Name: c.Name})
+		exists, err := clients.LoadChild(ctx, loaded, child.Ref{Kind: kind, Namespace: loaded.Application.Namespace, Name: c.Name})
 		if err != nil {
 			return false, err
 		}

@@ -22,52 +22,6 @@ const noDefaultClass = "; the limits of a default class were not: if there is on
 
 const notFurther = "An object that cannot be read, or breaks the schema or a CEL rule, is not checked further: correct it, and lint it again.\n"
 
-// TestLintOfClasses: a class file that has no class is not what the user meant, and a class that the files do not have is found.
-func TestLintOfClasses(t *testing.T) {
-	directory := t.TempDir()
-	write := func(name, content string) string {
-		file := filepath.Join(directory, name)
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return file
-	}
-	web := write("web.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, className: gold}\n")
-	plain := write("plain.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: plain}\nspec: {image: web}\n")
-	gold := write("gold.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold}\nspec: {}\n")
-	other := write("deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
-	broken := write("broken.yaml", "a: [\n")
-	empty := t.TempDir()
-	missing := web + `:4: spec.className: Not found: "gold": there is no ApplicationClass of this name: name one that exists, or create it (class)`
-	for _, test := range []struct {
-		name string
-		args []string
-		code int
-		want string
-	}{
-		{name: "the class", args: []string{web, "--class-file=" + gold}, code: ExitYes, want: "2 objects checked, nothing found"},
-		{name: "no class file", args: []string{web}, code: ExitYes, want: "1 object checked, nothing found; its class gold was not: pass it with --class-file"},
-		{name: "no class", args: []string{plain}, code: ExitYes, want: "1 object checked, nothing found" + noDefaultClass},
-		{name: "a platform without classes", args: []string{web, "--class-file=" + empty}, code: ExitNo, want: missing},
-		{name: "no class on a platform without classes", args: []string{plain, "--class-file=" + empty}, code: ExitYes, want: "1 object checked, nothing found"},
-		{name: "another object", args: []string{web, "--class-file=" + other}, code: ExitError, want: "error: --class-file: there is no ApplicationClass of apps.fairlead.dev/v1 in " + other},
-		{name: "one of two files", args: []string{web, "--class-file=" + gold + "," + other}, code: ExitError, want: "error: --class-file: there is no ApplicationClass of apps.fairlead.dev/v1 in " + other},
-		{name: "a broken file", args: []string{plain, "--class-file=" + broken}, code: ExitError, want: "error: --class-file: " + broken + ": yaml: "},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			streams, _, out, errOut := genericiooptions.NewTestIOStreams()
-			code := Run(t.Context(), streams, append([]string{"lint", "-f"}, test.args...))
-			got := strings.TrimSpace(out.String() + errOut.String())
-			if test.name == "a broken file" && strings.HasPrefix(got, test.want) {
-				got = test.want // The rest is the parser's.
-			}
-			if code != test.code || got != test.want {
-				t.Errorf("exit code %d, %q, want %d, %q", code, got, test.code, test.want)
-			}
-		})
-	}
-}
-
 // TestLintOfWrongKinds: a value of a wrong kind has one line, which says what to write.
 func TestLintOfWrongKinds(t *testing.T) {
 	wantLint(t, map[string]string{
@@ -157,85 +111,6 @@ func TestLintWarns(t *testing.T) {
 				t.Errorf("exit code %d, %s, want %d, %s", code, out, test.code, test.want)
 			}
 		})
-	}
-}
-
-// TestLintOfSpread: the class may give the pods the labels that a constraint selects, so lint needs to know it.
-func TestLintOfSpread(t *testing.T) {
-	const object = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web\n  className: gold\n" +
-		"  topologySpreadConstraints:\n  - topologyKey: zone\n    maxSkew: 1\n    whenUnsatisfiable: ScheduleAnyway\n    labelSelector: {matchLabels: {app: web}}\n"
-	const warning = "-:11: warning: spec.topologySpreadConstraints[zone].labelSelector: it selects no pod of this Application, so the constraint does not spread them: " +
-		"remove labelSelector, which then means the Application's pods, or give them its labels in spec.podMetadata.labels (effect)\n"
-	for spec, want := range map[string]string{
-		"{}": warning,
-		"{defaults: {podMetadata: {labels: {app: web}}}}": "",
-	} {
-		streams, in, out, _ := genericiooptions.NewTestIOStreams()
-		in.WriteString(object)
-		file := filepath.Join(t.TempDir(), "gold.yaml")
-		if err := os.WriteFile(file, []byte("apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold}\nspec: "+spec+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		code := Run(t.Context(), streams, []string{"lint", "-f", "-", "--class-file=" + file})
-		if got := strings.TrimSuffix(out.String(), "2 objects checked, nothing "+map[bool]string{true: "else ", false: ""}[want != ""]+"found\n"); code != ExitYes || got != want {
-			t.Errorf("class %s: exit code %d, %q, want %q", spec, code, got, want)
-		}
-	}
-}
-
-// TestLintOfMissingDefaultLimits: the Applications that rely on the defaults of such a class are refused.
-func TestLintOfMissingDefaultLimits(t *testing.T) {
-	streams, in, out, _ := genericiooptions.NewTestIOStreams()
-	in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold}\nspec:\n  limits: {requireResourceLimits: true}\n" +
-		"  defaults:\n    resources:\n      limits: {memory: 256Mi}\n")
-	const want = "-:8: warning: spec.defaults.resources.limits: there is none for cpu, and requireResourceLimits asks for one, so an Application that sets no cpu limit is refused: add cpu (effect)\n" +
-		"1 object checked, nothing else found\n"
-	if code := Run(t.Context(), streams, []string{"lint", "-f", "-"}); code != ExitYes || out.String() != want {
-		t.Errorf("exit code %d, %s, want %s", code, out, want)
-	}
-}
-
-// TestLintOfClassMistakes: an impossible name is an error. What the webhook only warns of is a warning, at its line, and does not keep
-// the plugin from using the class.
-func TestLintOfClassMistakes(t *testing.T) {
-	const web = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, className: gold}\n"
-	const checked = "1 object checked, nothing else found\n"
-	const unlikely = "warning: metadata.annotations[applicationclass.apps.fairlead.dev/is-default]: the annotation applicationclass.apps.fairlead.dev/is-default is "
-	for class, want := range map[string]string{
-		"metadata:\n  name: gold\n  annotations:\n    applicationclass.apps.fairlead.dev/is-default: \"yes\"\nspec: {}\n":  "-:6: " + unlikely + `"yes": only "true" makes the class a default (effect)` + "\n" + checked,
-		"metadata:\n  name: gold\n  annotations:\n    applicationclass.apps.fairlead.dev/is-default: \"True\"\nspec: {}\n": "-:6: " + unlikely + `"True": only "true" makes the class a default (effect)` + "\n" + checked,
-		"metadata:\n  name: gold\n  annotations: {ingressclass.kubernetes.io/is-default-class: \"true\"}\nspec: {}\n": "-:5: warning: metadata.annotations[ingressclass.kubernetes.io/is-default-class]: the annotation " +
-			`ingressclass.kubernetes.io/is-default-class has no effect here: applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default (effect)` + "\n" + checked,
-		"metadata:\n  name: gold\n  labels:\n    applicationclass.apps.fairlead.dev/is-default: \"true\"\nspec: {}\n": "-:6: warning: metadata.labels[applicationclass.apps.fairlead.dev/is-default]: " +
-			`the label applicationclass.apps.fairlead.dev/is-default has no effect: as an annotation, with the value "true", it makes the class a default (effect)` + "\n" + checked,
-		"metadata: {name: gold}\nspec:\n  defaults: {resources: {limits: {memory: 256}}}\n": "-:5: warning: spec.defaults.resources.limits[memory]: 256 means 256 bytes; a mebibyte is Mi, as in 64Mi (effect)\n" + checked,
-		"metadata: {name: Bad_Name}\nspec: {}\n": `-:3: metadata.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', ` +
-			`and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*') (schema)` + "\n",
-		"metadata: {generateName: Bad_}\nspec: {}\n": `-:3: metadata.generateName: Invalid value: "Bad_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', ` +
-			`and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*') (schema)` + "\n",
-	} {
-		class = "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\n" + class
-		streams, in, out, _ := genericiooptions.NewTestIOStreams()
-		in.WriteString(class)
-		wantCode := ExitNo
-		if strings.HasSuffix(want, checked) {
-			wantCode = ExitYes
-		}
-		if code := Run(t.Context(), streams, []string{"lint", "-f", "-"}); code != wantCode || out.String() != want {
-			t.Errorf("exit code %d, %s, want %d, %s", code, out, wantCode, want)
-		}
-		if wantCode == ExitNo {
-			continue
-		}
-		streams, in, out, errOut := genericiooptions.NewTestIOStreams()
-		in.WriteString(web)
-		file := filepath.Join(t.TempDir(), "gold.yaml")
-		if err := os.WriteFile(file, []byte(class), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if code := Run(t.Context(), streams, []string{"render", "-f", "-", "--class-file=" + file, "--monitoring-namespaces=monitoring"}); code != ExitYes || !strings.Contains(out.String(), "kind: Deployment") {
-			t.Errorf("render with a class that has a warning: exit code %d, %s", code, errOut)
-		}
 	}
 }
 

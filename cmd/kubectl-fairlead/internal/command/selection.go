@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/nearest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
 )
 
@@ -83,18 +84,24 @@ func selectors(cmd *cobra.Command) string {
 	return "-l, --all or -A"
 }
 
-// kubectlKinds are what stands before a slash as a kind, and not as a namespace, in the messages of kubectl and of Kubernetes.
-var kubectlKinds = []string{
-	"app", "apps", "deploy", "deployment", "deployments", "po", "pod", "pods", "svc", "service", "services", "rs", "replicaset", "replicasets",
-	"ing", "ingress", "ingresses", "cm", "configmap", "secret", "hpa", "sa", "serviceaccount", "fla", v1.ApplicationResource, "application",
+// isKind reports whether a word before a slash is a kind for kubectl, rather than a namespace.
+func isKind(word string) bool {
+	word = strings.ToLower(word)
+	short := []string{
+		"app", "apps", "fla", "deploy", "po", "svc", "rs", "ing", "cm", "hpa", "sa", "pdb", "sts", "ds", "pvc", "no", v1.ApplicationResource,
+	}
+	others := []string{v1.ApplicationKind, "Pod", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "Secret", "PersistentVolumeClaim", "Node"}
+	return slices.Contains(short, word) ||
+		slices.ContainsFunc(child.AllKinds(), func(kind child.Kind) bool { return word == kind.Resource || word == strings.ToLower(kind.Kind) }) ||
+		slices.ContainsFunc(others, func(kind string) bool { return strings.TrimSuffix(word, "s") == strings.ToLower(kind) })
 }
 
 // nameOf returns the name of an Application as the user gave it: alone, or with the kind, as kubectl takes and prints it.
 func nameOf(arg string) (string, error) {
-	kind, name, found := strings.Cut(arg, "/")
 	if strings.TrimSpace(arg) == "" {
 		return "", errors.New("the name of an Application is empty: write it, such as web")
 	}
+	kind, name, found := strings.Cut(arg, "/")
 	if !found {
 		return arg, nil
 	}
@@ -105,7 +112,7 @@ func nameOf(arg string) (string, error) {
 			return name, nil
 		}
 	}
-	if !slices.Contains(kubectlKinds, strings.ToLower(kind)) && !strings.Contains(kind, ".") && kind != "" && name != "" && !strings.Contains(name, "/") {
+	if !isKind(kind) && !strings.Contains(kind, ".") && kind != "" && name != "" && !strings.Contains(name, "/") {
 		return "", fmt.Errorf("%q is not the name of an Application: write its name alone, and its namespace with -n, if that is meant: -n %s %s", arg, kind, name)
 	}
 	return "", fmt.Errorf("%q is not the name of an Application: write its name alone, such as web", arg)

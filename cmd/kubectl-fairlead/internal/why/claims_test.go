@@ -50,7 +50,7 @@ func TestMissingClaim(t *testing.T) {
 	loaded.Application.Status.Problems = []v1.Problem{{
 		Reason: v1.ReasonUnschedulable, Message: `0/3 nodes are available: persistentvolumeclaim "data" not found.`, Pods: 2,
 	}}
-	wantParts(t, "a missing claim", first(printed(t, loaded)), map[string]bool{
+	wantParts(t, "a missing claim", shown(t, loaded), map[string]bool{
 		"PersistentVolumeClaim data does not exist, so no node takes the pods. This concerns":                              true,
 		"   → Create PersistentVolumeClaim data, or correct its name in spec.mounts: kubectl get persistentvolumeclaims\n": true,
 	})
@@ -79,19 +79,19 @@ func TestUnboundClaim(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Name, claim.Status.Phase, claim.CreationTimestamp = "data", corev1.ClaimPending, metav1.NewTime(treetest.Now.Add(-9*time.Minute))
 	loaded.UnboundClaims = []*corev1.PersistentVolumeClaim{claim}
-	wantParts(t, "the scheduler says so", first(printed(t, loaded)), map[string]bool{what: false, "No node takes the pods.": true})
+	wantParts(t, "the scheduler says so", shown(t, loaded), map[string]bool{what: false, "No node takes the pods.": true})
 
 	status.Problems, meta.FindStatusCondition(status.Conditions, v1.ConditionReady).Reason = nil, v1.ReasonRollingOut
 	for words, class := range map[string]*string{", of StorageClass fast\n": new("fast"), ", of no StorageClass\n": new(""), "\n": nil} {
 		claim.Spec.StorageClassName = class
-		wantParts(t, "no condition", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + words + next: true})
+		wantParts(t, "no condition", shown(t, loaded), map[string]bool{headline: true, what + evidence + words + next: true})
 	}
 	meta.FindStatusCondition(status.Conditions, v1.ConditionReady).Reason = v1.ReasonApplyFailed
-	wantParts(t, "a child cannot be written", first(printed(t, loaded)), map[string]bool{
+	wantParts(t, "a child cannot be written", shown(t, loaded), map[string]bool{
 		"unschedulable/web is not ready (ApplyFailed); the controller is still at work.\n": true, what: true,
 	})
 	loaded.Application.DeletionTimestamp = &metav1.Time{}
-	wantParts(t, "deleted", first(printed(t, loaded)), map[string]bool{what: false})
+	wantParts(t, "deleted", shown(t, loaded), map[string]bool{what: false})
 	for _, pod := range loaded.Pods {
 		pod.Spec.NodeName = "node-1"
 	}

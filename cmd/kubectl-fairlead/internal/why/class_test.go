@@ -129,5 +129,5 @@ func TestIngressClassOfAClass(t *testing.T) {
 	})
 	loaded.Application.Status.Class = &v1.AppliedClass{Name: "platform", Defaults: &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{IngressClassName: new("nginx")}}}
 	const sets = "status.class.defaults: ApplicationClass platform sets routes.ingressClassName to nginx\n"
-	wantParts(t, "of the class", first(printed(t, loaded)), map[string]bool{sets: true})
+	wantParts(t, "of the class", shown(t, loaded), map[string]bool{sets: true})
 }

@@ -78,7 +78,7 @@ func TestLostWhilePaused(t *testing.T) {
 		if test.problem {
 			loaded.Application.Status.Problems = []v1.Problem{{Reason: v1.ReasonNodeLost, Message: "Unreachable.", Pods: int32(test.updated)}}
 		}
-		wantParts(t, test.name, first(printed(t, loaded)), test.want)
+		wantParts(t, test.name, shown(t, loaded), test.want)
 	}
 	// The controller says so too, and before the first new pod all pods are of the present ReplicaSet.
 	loaded := lostInPause(t, 0)
@@ -91,16 +91,16 @@ func TestLostWhilePaused(t *testing.T) {
 	status := &loaded.Application.Status
 	status.Problems = []v1.Problem{{Reason: v1.ReasonNodeLost, Message: "Unreachable.", Pods: 3}}
 	meta.FindStatusCondition(status.Conditions, v1.ConditionReady).Reason = v1.ReasonNodeLost
-	wantParts(t, "as Ready says", first(printed(t, loaded)), map[string]bool{
+	wantParts(t, "as Ready says", shown(t, loaded), map[string]bool{
 		"crash/web is not ready (NodeLost). Its rollout waits until you resume it, but that does not help against NodeLost.\n": true,
 		"1. The node of some pods is unreachable. This concerns 3 of 3 pods.\n":                                                true, check: true,
 		"2. A rollout waits, because rollouts are paused.\n": true, "   → Go on: kubectl fairlead resume web\n": true, "3. ": false,
 	})
 	loaded = lostInPause(t, 1)
 	loaded.Application.Status.AvailableReplicas = 2
-	wantParts(t, "fewer", first(printed(t, loaded)), map[string]bool{resume + ", and only 2 of 3 pods are available.\n": true})
+	wantParts(t, "fewer", shown(t, loaded), map[string]bool{resume + ", and only 2 of 3 pods are available.\n": true})
 	loaded.Application.Status.AvailableReplicas = 3
-	wantParts(t, "as many", first(printed(t, loaded)), map[string]bool{resume + ".\n": true})
+	wantParts(t, "as many", shown(t, loaded), map[string]bool{resume + ".\n": true})
 }
 
 // TestLostPodsAreReplaced when their tolerations end.

@@ -228,7 +228,7 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	}
 
 	addForeign(loaded, child.Ingress, &networkingv1.Ingress{}, v1.ResourceConflict, "It exists.")
-	wantParts(t, "another client's", first(printed(t, loaded)), map[string]bool{
+	wantParts(t, "another client's", shown(t, loaded), map[string]bool{
 		"2. Ingress web exists and does not belong to this Application, so Fairlead does not touch it.\n":                             true,
 		"   → Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'.\n": true,
 		"   → Delete the Ingress, or give": true,
@@ -247,9 +247,9 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	// An Application of that name may be called default, as the account of the pods that name none.
 	childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment).Spec.Template.Spec.ServiceAccountName = ""
 	const orDelete = "   → Or delete the ServiceAccount, if nothing needs it: the pods of the Deployment run as another one.\n"
-	wantParts(t, "another account", first(printed(t, loaded)), map[string]bool{orDelete: true})
+	wantParts(t, "another account", shown(t, loaded), map[string]bool{orDelete: true})
 	rename(loaded, "default")
-	wantParts(t, "the account default", first(printed(t, loaded)), map[string]bool{"ServiceAccount default, Deployment default and": true, orDelete: false})
+	wantParts(t, "the account default", shown(t, loaded), map[string]bool{"ServiceAccount default, Deployment default and": true, orDelete: false})
 
 	loaded = adopting(t, v1.ReasonPodsHeld)
 	for _, kind := range []child.Kind{child.ServiceAccount, child.ConfigMap} {
@@ -261,7 +261,7 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
 	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}}
 	deployment.Spec.Template.Labels["app"] = "shop"
-	wantParts(t, "during an adoption", first(printed(t, loaded)), map[string]bool{
+	wantParts(t, "during an adoption", shown(t, loaded), map[string]bool{
 		"ServiceAccount web and ConfigMap web exist and do not belong": true, back + "\n": true, "another name": false,
 	})
 }

@@ -59,7 +59,7 @@ func TestSuspendedWithoutADeployment(t *testing.T) {
 	)
 	loaded := clustertest.Load(t, "healthy")
 	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
-	wantParts(t, "with a Deployment", first(printed(t, loaded)), map[string]bool{suspended + "\n": true})
+	wantParts(t, "with a Deployment", shown(t, loaded), map[string]bool{suspended + "\n": true})
 	remove(loaded, child.Deployment)
-	wantParts(t, "without one", first(printed(t, loaded)), map[string]bool{suspended + no + "\n": true})
+	wantParts(t, "without one", shown(t, loaded), map[string]bool{suspended + no + "\n": true})
 }

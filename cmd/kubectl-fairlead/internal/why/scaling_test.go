@@ -70,9 +70,9 @@ func TestTwoAutoscalers(t *testing.T) {
 		what    = "The autoscaler does not scale, because another one has the same pods.\n"
 		metrics = "metrics that it asks for"
 	)
-	wantParts(t, "not readable", first(printed(t, loaded)), map[string]bool{what: true, unnamed: true, named: false, metrics: false})
+	wantParts(t, "not readable", shown(t, loaded), map[string]bool{what: true, unnamed: true, named: false, metrics: false})
 	loaded.Scalers = []string{"auto"}
-	wantParts(t, "readable", first(printed(t, loaded)), map[string]bool{what: true, unnamed: false, named: true, metrics: false})
+	wantParts(t, "readable", shown(t, loaded), map[string]bool{what: true, unnamed: false, named: true, metrics: false})
 }
 
 // TestDisabledAutoscaler wants the command that scales up again, and no advice about metrics, for a Deployment that was scaled to 0.

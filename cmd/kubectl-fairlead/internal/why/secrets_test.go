@@ -33,18 +33,18 @@ func TestNamesTheMissingPullSecret(t *testing.T) {
 	if got, want := why.Secrets(loaded), []string{"regcred", "there"}; !slices.Equal(got, want) {
 		t.Errorf("asks for %q, want %q", got, want)
 	}
-	wantParts(t, "there", first(printed(t, loaded)), map[string]bool{evidence: false, next: false, check: true})
+	wantParts(t, "there", shown(t, loaded), map[string]bool{evidence: false, next: false, check: true})
 	loaded.MissingSecrets = []string{"regcred"}
-	wantParts(t, "missing", first(printed(t, loaded)), map[string]bool{evidence: true, next + check: true})
+	wantParts(t, "missing", shown(t, loaded), map[string]bool{evidence: true, next + check: true})
 
 	loaded.Application.Spec.ImagePullSecrets = nil
 	pods := "   - Pod/" + loaded.Pods[0].Name + " spec.imagePullSecrets: names Secret regcred, which does not exist\n"
 	ofAccount := strings.Replace(next, "correct spec.imagePullSecrets", "remove it from the ServiceAccount of the pods", 1)
-	wantParts(t, "of the ServiceAccount", first(printed(t, loaded)), map[string]bool{pods: true, ofAccount: true})
+	wantParts(t, "of the ServiceAccount", shown(t, loaded), map[string]bool{pods: true, ofAccount: true})
 
 	loaded.Application.Status.Class = &v1.AppliedClass{Name: "platform", Defaults: &v1.ApplicationDefaults{ImagePullSecrets: named[:1]}}
 	ofClass := strings.Replace(next, "correct spec.imagePullSecrets", "ask the platform team to correct ApplicationClass platform, which names it", 1)
-	wantParts(t, "of the class", first(printed(t, loaded)), map[string]bool{pods: true, ofClass: true})
+	wantParts(t, "of the class", shown(t, loaded), map[string]bool{pods: true, ofClass: true})
 
 	loaded.MissingSecrets = nil // The user may not read Secrets, so the Event of the kubelet has the names.
 	loaded.EventsOfObjects = append(loaded.EventsOfObjects, corev1.Event{
@@ -52,17 +52,17 @@ func TestNamesTheMissingPullSecret(t *testing.T) {
 	})
 	const byEvent = "   → Create Secret regcred and Secret there with the credentials of the registry, or " +
 		"ask the platform team to correct ApplicationClass platform, which names it, and remove it from the ServiceAccount of the pods.\n"
-	wantParts(t, "of the Event", first(printed(t, loaded)), map[string]bool{byEvent: true})
+	wantParts(t, "of the Event", shown(t, loaded), map[string]bool{byEvent: true})
 	loaded.EventsOfObjects = loaded.EventsOfObjects[:len(loaded.EventsOfObjects)-1]
 
 	loaded.Application.Status.Class, loaded.MissingSecrets = nil, []string{"regcred"}
 	current := loaded.Pods[0].OwnerReferences
 	loaded.Pods[0].OwnerReferences = []metav1.OwnerReference{{UID: "former", Controller: new(true)}}
-	wantParts(t, "of a former pod", first(printed(t, loaded)), map[string]bool{pods: false, "ServiceAccount": false, check: true})
+	wantParts(t, "of a former pod", shown(t, loaded), map[string]bool{pods: false, "ServiceAccount": false, check: true})
 	loaded.Pods[0].OwnerReferences = current
 	loaded.ReplicaSets = nil
 	ofEither := strings.Replace(ofAccount, "of the pods", "of the pods, unless it comes from an older revision", 1)
-	wantParts(t, "without ReplicaSets", first(printed(t, loaded)), map[string]bool{pods: true, ofEither: true})
+	wantParts(t, "without ReplicaSets", shown(t, loaded), map[string]bool{pods: true, ofEither: true})
 
 	loaded.Application.Status.Problems[0].Reason = v1.ReasonCrashLooping
 	if got := why.Secrets(loaded); len(got) > 0 {
@@ -93,18 +93,18 @@ func TestMissingCertificate(t *testing.T) {
 	if got := why.Secrets(loaded); !slices.Equal(got, loaded.MissingSecrets) {
 		t.Errorf("asks for %q, want %q", got, loaded.MissingSecrets)
 	}
-	wantParts(t, "missing", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + create: true, wait: false})
+	wantParts(t, "missing", shown(t, loaded), map[string]bool{headline: true, what + evidence + create: true, wait: false})
 	ingress.Annotations = map[string]string{"cert-manager.io/cluster-issuer": "ca"}
 	application := loaded.Application
 	application.Status.Class = &v1.AppliedClass{Name: "platform", Defaults: &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{TLS: &v1.RouteTLSDefaults{SecretName: "web-tls"}}}}
 	ofClass := strings.Replace(what, "the route names", "ApplicationClass platform names", 1)
-	wantParts(t, "of the class", first(printed(t, loaded)), map[string]bool{ofClass: true, what: false})
+	wantParts(t, "of the class", shown(t, loaded), map[string]bool{ofClass: true, what: false})
 	application.Status.Class = nil
-	wantParts(t, "to be issued", first(printed(t, loaded)), map[string]bool{headline: true, what + evidence + wait: true, create: false})
+	wantParts(t, "to be issued", shown(t, loaded), map[string]bool{headline: true, what + evidence + wait: true, create: false})
 	loaded.Application.DeletionTimestamp = &metav1.Time{}
-	wantParts(t, "deleted", first(printed(t, loaded)), map[string]bool{what: false})
+	wantParts(t, "deleted", shown(t, loaded), map[string]bool{what: false})
 	loaded.Application.DeletionTimestamp, loaded.MissingSecrets = nil, nil
-	wantParts(t, "there", first(printed(t, loaded)), map[string]bool{headline: false, what: false})
+	wantParts(t, "there", shown(t, loaded), map[string]bool{headline: false, what: false})
 	loaded, ingress = routed()
 	ingress.OwnerReferences = nil
 	if got := why.Secrets(loaded); len(got) > 0 {

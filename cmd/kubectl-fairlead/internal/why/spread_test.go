@@ -31,6 +31,6 @@ func TestSpread(t *testing.T) {
 	} {
 		loaded := clustertest.Load(t, "unschedulable")
 		loaded.Application.Status.Problems = []v1.Problem{{Reason: v1.ReasonUnschedulable, Message: message, Pods: 2}}
-		wantParts(t, message, first(printed(t, loaded)), want)
+		wantParts(t, message, shown(t, loaded), want)
 	}
 }

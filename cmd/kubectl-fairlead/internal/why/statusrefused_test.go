@@ -64,6 +64,6 @@ func TestStatusRefused(t *testing.T) {
 			InvolvedObject: corev1.ObjectReference{Kind: v1.ApplicationKind, Name: application.Name, UID: application.UID},
 			Reason:         v1.EventStatusRefused, Message: said + test.message, EventTime: metav1.NewMicroTime(refused.Add(300 * time.Millisecond)),
 		}}
-		wantParts(t, test.name, first(printed(t, loaded)), test.want)
+		wantParts(t, test.name, shown(t, loaded), test.want)
 	}
 }

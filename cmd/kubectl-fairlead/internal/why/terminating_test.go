@@ -57,6 +57,6 @@ func TestHeldByFinalizer(t *testing.T) {
 			Manager: "kubectl-patch", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", FieldsType: "FieldsV1",
 			FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:finalizers":{".":{},"v:\"example.com/a\"":{}}}}`),
 		}))
-		wantParts(t, test.name, first(printed(t, loaded)), test.want)
+		wantParts(t, test.name, shown(t, loaded), test.want)
 	}
 }

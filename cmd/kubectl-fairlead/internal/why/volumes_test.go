@@ -40,6 +40,6 @@ func TestVolumeUsedElsewhere(t *testing.T) {
 			Reason: "FailedAttachVolume", Message: test.event,
 			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: loaded.Pods[0].Name, UID: loaded.Pods[0].UID},
 		}}
-		wantParts(t, test.name, first(printed(t, loaded)), test.want)
+		wantParts(t, test.name, shown(t, loaded), test.want)
 	}
 }

@@ -59,7 +59,7 @@ func (f facts) refusesUndo(target edit.Revision) bool {
 		}
 		rules := map[string]bool{}
 		for _, err := range validation.ValidateApplication(app, validation.Options{SecurityProfile: podsecurity.LevelPrivileged, ForeignServiceAccounts: true}) {
-			rules[err.Error()] = true
+			rules[string(err.Type)+err.Field] = true // The value and the words may differ.
 		}
 		return rules
 	}

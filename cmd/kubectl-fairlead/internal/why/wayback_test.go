@@ -41,7 +41,7 @@ func TestRefusedFormerRevision(t *testing.T) {
 	application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}
 	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
 	ready.Reason, ready.Message = v1.ReasonClassLimitExceeded, `resources.limits[cpu]: in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "std" allows at most 1`
-	wantParts(t, "asked for", first(printed(t, loaded)), map[string]bool{what: true, unpin: true, "Stay within": false})
+	wantParts(t, "asked for", shown(t, loaded), map[string]bool{what: true, unpin: true, "Stay within": false})
 
 	application.Spec.Rollback = nil
 	application.Status.Revision = &v1.RevisionStatus{Current: 1, LastHealthy: 1, RolledBackFrom: 2}
@@ -49,7 +49,7 @@ func TestRefusedFormerRevision(t *testing.T) {
 	text, _ = printed(t, loaded)
 	wantParts(t, "refused since", text, map[string]bool{"Revision 2 failed, and revision 1 runs instead.\n": true, "The rollout of the spec failed": false})
 	ready.Message = `resources.limits[cpu]: of the revision that was put back: ApplicationClass "std" allows at most 1`
-	wantParts(t, "put back", first(printed(t, loaded)), map[string]bool{
+	wantParts(t, "put back", shown(t, loaded), map[string]bool{
 		"The revision that was put back after a failed rollout is not carried out: it exceeds a limit of its class.": true,
 		"→ Change the pods in the spec, so that they roll out instead":                                               true,
 	})
@@ -124,7 +124,7 @@ func TestWayBack(t *testing.T) {
 		if test.asks != nil {
 			ask(t, loaded, 2, *test.asks)
 		}
-		wantParts(t, test.name, first(printed(t, loaded)), map[string]bool{back: test.want, perhaps: test.perhaps})
+		wantParts(t, test.name, shown(t, loaded), map[string]bool{back: test.want, perhaps: test.perhaps})
 	}
 }
 
@@ -227,6 +227,6 @@ func TestWayBackFromARefusal(t *testing.T) {
 		ready := meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady)
 		ready.Reason, ready.Message = test.reason, test.kind+" web: no."
 		setResource(loaded, test.kind, v1.ResourceFailed, "no.")
-		wantParts(t, test.name, first(printed(t, loaded)), map[string]bool{back: test.want})
+		wantParts(t, test.name, shown(t, loaded), map[string]bool{back: test.want})
 	}
 }

@@ -34,7 +34,7 @@ func TestUnansweredWebhook(t *testing.T) {
 				resource.State, resource.Message = v1.ResourceFailed, unanswered+"."
 			}
 		}
-		wantParts(t, fmt.Sprintf("a child, stalled %t", stalled), first(printed(t, loaded)), map[string]bool{
+		wantParts(t, fmt.Sprintf("a child, stalled %t", stalled), shown(t, loaded), map[string]bool{
 			"default/cart is not ready (ApplyFailed): the controller retries until admission webhook names.example.com answers.\n":                                                   true,
 			"Deployment cart could not be written, because admission webhook names.example.com gives the API server no answer; the controller retries.\n":                            true,
 			"   → Ask the team that installed the webhook to repair it, or to remove its configuration: kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations\n": true,
@@ -47,7 +47,7 @@ func TestUnansweredWebhookOfPods(t *testing.T) {
 	loaded := clustertest.Load(t, "quota")
 	loaded.EventsOfObjects = nil
 	loaded.Application.Status.Problems = []v1.Problem{{Reason: v1.ReasonReplicaFailure, Message: unanswered}}
-	wantParts(t, "pods", first(printed(t, loaded)), map[string]bool{
+	wantParts(t, "pods", shown(t, loaded), map[string]bool{
 		"Kubernetes cannot create the pods.": true, "Correct what the message names": false,
 		"   → Ask the team that installed the webhook to repair it, or to remove its configuration: kubectl get": true,
 		"   → Once the cause is gone, the pods come within 17 minutes":                                           true,

@@ -50,6 +50,6 @@ func TestNamesTheOtherWriter(t *testing.T) {
 			entry("kube-controller-manager", "status", `{"f:status":{"f:replicas":{}}}`),
 			entry("kubectl-set", "", `{"f:metadata":{"f:annotations":{".":{},"f:a":{}}},"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}}}}`),
 		})
-		wantParts(t, test.fields, first(printed(t, loaded)), map[string]bool{set: test.set, scale: test.scale, gone: test.gone})
+		wantParts(t, test.fields, shown(t, loaded), map[string]bool{set: test.set, scale: test.scale, gone: test.gone})
 	}
 }
