@@ -54,6 +54,7 @@ func TestArguments(t *testing.T) {
 		"error: https://example.com/web.yaml is not read, because -f takes files and directories: download it, or pipe it to -f -, as in curl -L https://example.com/web.yaml\n":               {"lint", "-f", "https://example.com/web.yaml"},
 		"error: the name of an Application is empty: write it, such as web\n":                                                                                                                  {"why", ""},
 		"error: the name of an Application is empty: write it, such as web\n ":                                                                                                                 {"restart", " "},
+		"error: \"statefulsets/web\" is not the name of an Application: write its name alone, such as web\n":                                                                                   {"status", "statefulsets/web"},
 		"error: \"shop/web\" is not the name of an Application: write its name alone, and its namespace with -n, if that is meant: -n shop web\n":                                              {"status", "shop/web"},
 		"error: only one of -f and --from can be standard input: pass a file for the other\n":                                                                                                  {"diff", "-f", "-", "--from", "-"},
 	} {
