@@ -135,9 +135,10 @@ func (l *liveReader) addForeign(ctx context.Context, live child.Snapshot, differ
 		if !known || c.Action != preview.Create {
 			continue
 		}
-		if looked++; looked > maxForeign {
+		if looked == maxForeign {
 			break
 		}
+		looked++
 		object, err := l.clients.Dynamic.Resource(kind.GroupVersionResource()).Namespace(live.Application.Namespace).Get(ctx, c.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			continue

@@ -92,8 +92,8 @@ func isKind(word string) bool {
 	}
 	others := []string{v1.ApplicationKind, "Pod", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "Secret", "PersistentVolumeClaim", "Node"}
 	return slices.Contains(short, word) ||
-		slices.ContainsFunc(child.AllKinds(), func(kind child.Kind) bool { return word == kind.Resource || word == strings.ToLower(kind.Kind) }) ||
-		slices.ContainsFunc(others, func(kind string) bool { return strings.TrimSuffix(word, "s") == strings.ToLower(kind) })
+		slices.ContainsFunc(child.AllKinds(), func(kind child.Kind) bool { return word == kind.Resource || strings.EqualFold(word, kind.Kind) }) ||
+		slices.ContainsFunc(others, func(kind string) bool { return strings.EqualFold(strings.TrimSuffix(word, "s"), kind) })
 }
 
 // nameOf returns the name of an Application as the user gave it: alone, or with the kind, as kubectl takes and prints it.
