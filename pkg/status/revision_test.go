@@ -190,7 +190,7 @@ func TestRollbackBesideConflictIsTold(t *testing.T) {
 	if again := Transitions(back, back); len(again) > 0 {
 		t.Errorf("told again: %+v", again)
 	}
-	// Stalled begins with what RolledBack says, although its reason is that of the pods.
+	// Stalled begins with what RolledBack says, although its reason is about the pods.
 	pods := *back.DeepCopy()
 	for i := range pods.Conditions {
 		if condition := &pods.Conditions[i]; condition.Type == v1.ConditionStalled || condition.Type == v1.ConditionReady {
