@@ -78,6 +78,9 @@ type Loaded struct {
 	// Quotas are the ResourceQuotas of LoadQuotas, if QuotasRead. Only why asks for them, and only where one may refuse pods.
 	Quotas     []*corev1.ResourceQuota
 	QuotasRead bool
+	// LimitRanges are those of LoadLimitRanges, if LimitRangesRead. Only why asks for them, and only where one may refuse pods.
+	LimitRanges     []*corev1.LimitRange
+	LimitRangesRead bool
 	// ClassesMissing says that the cluster has no ApplicationClass. Only why asks for it, and only where the Application names one.
 	ClassesMissing bool
 	// MaxReplicas is the limit of LoadMaxReplicas; nil if there is none, or it is not known. Only why asks for it.
@@ -221,7 +224,7 @@ func (l *Loaded) add(resource string, err error, take func()) error {
 }
 
 // pointers returns pointers to the items.
-func pointers[T appsv1.ReplicaSet | corev1.Pod | corev1.ResourceQuota | discoveryv1.EndpointSlice](items []T) []*T {
+func pointers[T appsv1.ReplicaSet | corev1.Pod | corev1.ResourceQuota | corev1.LimitRange | discoveryv1.EndpointSlice](items []T) []*T {
 	list := make([]*T, 0, len(items))
 	for i := range items {
 		list = append(list, &items[i])

@@ -36,3 +36,23 @@ func TestLoadQuotas(t *testing.T) {
 		t.Errorf("%v: %v", hidden.QuotasRead, err)
 	}
 }
+
+// TestLoadLimitRanges: LimitRanges that the user may not read are not the same as none.
+func TestLoadLimitRanges(t *testing.T) {
+	loaded := clustertest.Load(t, "quota")
+	limits := func(namespace string) *corev1.LimitRange {
+		return &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sizes"}}
+	}
+	kube := fake.NewClientset(limits(loaded.Application.Namespace), limits("other"))
+	clients := &cluster.Clients{Kube: kube}
+	if err := clients.LoadLimitRanges(t.Context(), loaded); err != nil || len(loaded.LimitRanges) != 1 || !loaded.LimitRangesRead {
+		t.Errorf("%v, %v: %v", loaded.LimitRanges, loaded.LimitRangesRead, err)
+	}
+	kube.PrependReactor("list", "limitranges", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(corev1.Resource("limitranges"), "", nil)
+	})
+	hidden := clustertest.Load(t, "quota")
+	if err := clients.LoadLimitRanges(t.Context(), hidden); err != nil || hidden.LimitRangesRead {
+		t.Errorf("%v: %v", hidden.LimitRangesRead, err)
+	}
+}

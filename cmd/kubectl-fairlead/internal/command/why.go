@@ -117,6 +117,11 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 			return nil, err
 		}
 	}
+	if why.RefusedByLimitRange(application) {
+		if err := clients.LoadLimitRanges(ctx, loaded); err != nil {
+			return nil, err
+		}
+	}
 	if why.LacksClass(application) {
 		if err := clients.LoadClassesMissing(ctx, loaded); err != nil {
 			return nil, err

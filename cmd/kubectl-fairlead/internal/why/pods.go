@@ -31,7 +31,7 @@ var podAdvice = map[string]advice{
 	v1.ReasonInitFailed:        {"Init container CONTAINER keeps failing, so the pods do not start.", []string{"Read what it said: kubectl fairlead logs APP -c CONTAINER"}},
 	v1.ReasonStartFailed:       {"Container CONTAINER cannot be started.", []string{"Check FIELDS(command,args,workingDir) against what the image has."}},
 	v1.ReasonCrashLooping:      {"Container CONTAINER keeps exiting.", []string{"Read what it said before it ended: kubectl fairlead logs APP -c CONTAINER --previous"}},
-	v1.ReasonPolicyDenied:      {"An admission policy or webhook of this cluster refuses the pods.", []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names."}},
+	v1.ReasonPolicyDenied:      {"An admission policy or webhook of this cluster refuses the pods.", []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names.", retries}},
 	v1.ReasonQuotaExceeded:     {"A ResourceQuota of this namespace allows no more pods.", []string{"Free some of the quota, ask for fewer pods or smaller requests, or ask for more quota: kubectl describe resourcequotas"}},
 	v1.ReasonReplicaFailure:    {"Kubernetes cannot create the pods.", []string{"Correct what the message names, in the spec or in the cluster.", retries}},
 	v1.ReasonUnschedulable:     {"No node takes the pods.", []string{"Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes", "If it is the size: lower what spec.resources asks for, or wait for a node."}},
@@ -104,7 +104,7 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 		}
 		finding.Next = append(finding.Next, f.withFields(names.Replace(next), problem.Container))
 	}
-	if f.addQuotaRoom(&finding, problem) {
+	if f.addQuotaRoom(&finding, problem) || f.addLimitRangeRoom(&finding, problem) {
 		return finding
 	}
 	f.addRetry(&finding)
@@ -180,8 +180,8 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 		}}
 	case lacksVolume(problem):
 		known.next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
-	case problem.Reason == v1.ReasonPolicyDenied && says("usage per Container is ", "usage per Pod is ", "max limit to request ratio per "):
-		return advice{"A LimitRange of this namespace refuses the pods.", []string{f.keepRange(problem.Message)}}
+	case problem.Reason == v1.ReasonPolicyDenied && saysLimitRange(problem.Message):
+		return advice{"A LimitRange of this namespace refuses the pods.", []string{f.keepRange(problem.Message), retries}}
 	case problem.Reason == v1.ReasonReplicaFailure:
 		known.next = f.adviceForRejected(problem.Message, known.next)
 	case problem.Reason == v1.ReasonQuotaExceeded && says("must specify"):

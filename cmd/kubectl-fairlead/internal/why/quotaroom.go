@@ -48,12 +48,17 @@ func (f facts) addQuotaRoom(finding *Finding, problem v1.Problem) bool {
 		finding.Next = []string{f.untilRetry()}
 		return true
 	}
-	finding.quotaHasRoom = true
-	finding.Next = []string{
+	finding.comes = "for which there is quota now"
+	finding.Next = f.untilNextAttempt()
+	return true
+}
+
+// untilNextAttempt are the steps where nothing refuses the pods any more.
+func (f facts) untilNextAttempt() []string {
+	return []string{
 		"Have Kubernetes try at once, which replaces no pod: " + f.retry(),
 		"Or wait: it tries again at growing intervals, the next time within 17 minutes.",
 	}
-	return true
 }
 
 // fits reports whether the quota has room for the pods that are missing, one at least, or for the ReplicaSet, and what its state is.

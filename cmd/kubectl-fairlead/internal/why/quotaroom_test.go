@@ -19,7 +19,7 @@ import (
 // TestQuotaHasRoom: the quota was raised, and its message stays in status until Kubernetes tries again.
 func TestQuotaHasRoom(t *testing.T) {
 	const (
-		stuck   = "quota/web is not ready (QuotaExceeded), and will not be until someone acts."
+		stuck   = "quota/web is not ready (QuotaExceeded), and will not be until the API server accepts its pods."
 		comes   = "quota/web is not ready (QuotaExceeded): Kubernetes tries again within 17 minutes to create its pods, for which there is quota now."
 		full    = "A ResourceQuota of this namespace allows no more pods."
 		raised  = "When Kubernetes last tried, ResourceQuota pods allowed no more pods; by now it has room for them."

@@ -27,6 +27,24 @@ func isRejected(problem v1.Problem) bool {
 	return problem.Pods == 0 && slices.Contains([]string{v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure}, problem.Reason)
 }
 
+// refused reports whether the Application is not ready since the API server refuses its pods. Kubernetes tries again for good, so what helps
+// may have been done already.
+func (f facts) refused() bool {
+	return slices.ContainsFunc(f.app.Status.Problems, func(problem v1.Problem) bool {
+		return problem.Reason == f.ready.Reason && isRejected(problem) && !isOfReplicaSet(problem)
+	})
+}
+
+// comes is the attribute of the pods where nothing refuses them any more; "" if that is not so.
+func comes(answer Answer) string {
+	for _, finding := range answer.Findings {
+		if finding.comes != "" {
+			return finding.comes
+		}
+	}
+	return ""
+}
+
 // replicaSet is the ReplicaSet of the present pods; nil if the user may not read it, or it does not exist yet.
 func (f facts) replicaSet() *appsv1.ReplicaSet {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
@@ -145,26 +163,6 @@ func (f facts) keepLimit(container, resource string) string {
 	return fmt.Sprintf("The limit is not in the spec, so a LimitRange sets it: set %s, or lower %s: kubectl describe limitranges", limit, request)
 }
 
-// keepRange is what to do about a container outside of a LimitRange. The message does not name the container, but what it asks for.
-func (f facts) keepRange(message string) string {
-	containers := slices.Concat([]corev1.Container{{Name: f.app.Name}}, f.app.Spec.Sidecars, f.app.Spec.InitContainers)
-	if deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name); deployment != nil {
-		containers = slices.Concat(deployment.Spec.Template.Spec.Containers, deployment.Spec.Template.Spec.InitContainers)
-	}
-	var all, fields []string
-	for i := range containers {
-		field := f.fieldsOf(containers[i].Name, "resources")
-		if all = append(all, field); asksFor(&containers[i], message) {
-			fields = append(fields, field)
-		}
-	}
-	ofPod := slices.ContainsFunc(outOfRange.FindAllStringSubmatch(message, -1), func(match []string) bool { return match[2] == "Pod" })
-	if len(fields) == 0 || ofPod {
-		fields = all
-	}
-	return "Keep " + text.Enumerate(fields) + " within its limits, or ask for others: kubectl describe limitranges"
-}
-
 // unspecified are the resources of the containers that the message of a ResourceQuota names, as in "limits.cpu for: a,b; limits.memory for: b".
 func (f facts) unspecified(message string) string {
 	var fields []string
@@ -182,18 +180,3 @@ func (f facts) unspecified(message string) string {
 }
 
 var namedContainers = regexp.MustCompile(` for: ([a-z0-9,-]+)`)
-
-// asksFor reports whether the message of a LimitRange has the very request or limit of the container. It may name several.
-func asksFor(container *corev1.Container, message string) bool {
-	return slices.ContainsFunc(outOfRange.FindAllStringSubmatch(message, -1), func(match []string) bool {
-		list := container.Resources.Limits
-		if match[3] == "request" {
-			list = container.Resources.Requests
-		}
-		asked, found := list[corev1.ResourceName(match[1])]
-		return match[2] == "Container" && found && asked.String() == match[4]
-	})
-}
-
-// outOfRange finds what a container, or all of them, ask for in a message of a LimitRange.
-var outOfRange = regexp.MustCompile(`(?:minimum|maximum) (\S+) usage per (Container|Pod) is \S+, but (limit|request) is ([^\s,\]]+)`)

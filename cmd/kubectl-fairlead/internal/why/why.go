@@ -45,8 +45,8 @@ type Finding struct {
 	removable bool
 	// otherwise are the steps that are about this object alone. They stay if one finding is about several objects.
 	otherwise []string
-	// quotaHasRoom says that the pods wait only until Kubernetes tries again to create them.
-	quotaHasRoom bool
+	// comes says, as an attribute of the pods, that nothing refuses them any more: they wait until Kubernetes tries again.
+	comes string
 	// idle says that the finding is about a pause for which nothing waits.
 	idle bool
 	// heldByFinalizer is the child that is being deleted and waits for a finalizer, if that is the finding.
@@ -163,10 +163,12 @@ func headline(f facts, answer Answer) string {
 		return fmt.Sprintf("%s is not ready (%s): %s", name, f.ready.Reason, f.ready.Message)
 	case f.onlyGone():
 		return fmt.Sprintf("%s is not ready (%s): %s.", name, f.ready.Reason, checksAgain)
-	case f.ready.Reason == v1.ReasonQuotaExceeded && slices.ContainsFunc(answer.Findings, func(finding Finding) bool { return finding.quotaHasRoom }):
-		return fmt.Sprintf("%s is not ready (%s): Kubernetes tries again within 17 minutes to create its pods, for which there is quota now.", name, f.ready.Reason)
+	case f.refused() && comes(answer) != "":
+		return fmt.Sprintf("%s is not ready (%s): Kubernetes tries again within 17 minutes to create its pods, %s.", name, f.ready.Reason, comes(answer))
 	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled) && f.lacksNode():
 		return fmt.Sprintf("%s is not ready (%s), and will not be until a node can take its pods, or someone acts.", name, f.ready.Reason)
+	case meta.IsStatusConditionTrue(f.app.Status.Conditions, v1.ConditionStalled) && f.refused():
+		return fmt.Sprintf("%s is not ready (%s), and will not be until the API server accepts its pods.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonContended:
 		return fmt.Sprintf("%s is not ready (%s): Fairlead repairs the child again within 5 minutes, which lasts once the other writer has stopped.", name, f.ready.Reason)
 	case f.onlyLate():
