@@ -17,6 +17,8 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/class"
 )
 
 const formatSARIF = "sarif"
@@ -75,6 +77,8 @@ type uncheckedClasses struct {
 	names []string
 	// byDefault is that of Applications that name none.
 	byDefault bool
+	// noDefault means that there are classes, but none for the Applications that name none.
+	noDefault bool
 }
 
 func (u *uncheckedClasses) add(name string) {
@@ -95,6 +99,8 @@ func (u *uncheckedClasses) note(checked int) string {
 		return fmt.Sprintf("; their classes were not: pass them with --class-file (%s)", strings.Join(u.names, ", "))
 	case u.byDefault:
 		return "; the limits of a default class were not: if there is one, pass it with --class-file"
+	case u.noDefault:
+		return fmt.Sprintf("; without a class where spec.className names none: no class of the files has the annotation %s: \"true\"", v1.AnnotationDefaultClass)
 	default:
 		return ""
 	}
@@ -128,6 +134,9 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 		problems = append(problems, checker.Check(ctx, d)...)
 		if len(checker.Classes) == 0 && !checker.ClassesKnown {
 			unchecked.add(d.ClassName())
+		}
+		if len(checker.Classes) > 0 && d.ClassName() == "" && !slices.ContainsFunc(checker.Classes, class.IsMarkedDefault) {
+			unchecked.noDefault = true
 		}
 	}
 	sortByPlace(problems, slices.Concat(documents, classes))

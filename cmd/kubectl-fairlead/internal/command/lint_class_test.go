@@ -33,9 +33,14 @@ func TestLintWithoutTheClass(t *testing.T) {
 		{"unknown", nil, ExitYes, "-:7: warning: " + needs + ", unless its class does; pass the classes with --class-file (validation)\n"},
 		{"a class that gives it", []string{"--class-file=" + gives}, ExitYes, "2 objects checked, nothing found"},
 		{"a class that does not", []string{"--class-file=" + silent}, ExitNo, "-:7: " + needs + " (validation)\n"},
+		{"no class, and none is the default", []string{"--class-file=" + gives}, ExitNo,
+			"-:6: " + needs + ", or name a class that does in spec.className: no class of the files is the default (validation)\n"},
 	} {
 		streams, in, out, _ := genericiooptions.NewTestIOStreams()
-		in.WriteString(web)
+		if in.WriteString(web); strings.HasPrefix(test.name, "no class") {
+			in.Reset()
+			in.WriteString(strings.Replace(web, "  className: gold\n", "", 1))
+		}
 		code := Run(t.Context(), streams, append([]string{"lint", "-f", "-"}, test.args...))
 		if code != test.code || !strings.HasPrefix(out.String(), test.want) {
 			t.Errorf("%s: exit code %d, %s, want %d, %s", test.name, code, out, test.code, test.want)
@@ -68,6 +73,8 @@ func TestLintOfClasses(t *testing.T) {
 	web := write("web.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec: {image: web, className: gold}\n")
 	plain := write("plain.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: plain}\nspec: {image: web}\n")
 	gold := write("gold.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold}\nspec: {}\n")
+	standard := write("standard.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: standard, annotations: {"+
+		"applicationclass.apps.fairlead.dev/is-default: \"true\"}}\nspec: {}\n")
 	other := write("deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
 	broken := write("broken.yaml", "a: [\n")
 	empty := t.TempDir()
@@ -81,6 +88,9 @@ func TestLintOfClasses(t *testing.T) {
 		{name: "the class", args: []string{web, "--class-file=" + gold}, code: ExitYes, want: "2 objects checked, nothing found"},
 		{name: "no class file", args: []string{web}, code: ExitYes, want: "1 object checked, nothing found; its class gold was not: pass it with --class-file"},
 		{name: "no class", args: []string{plain}, code: ExitYes, want: "1 object checked, nothing found" + noDefaultClass},
+		{name: "no default class", args: []string{plain, "--class-file=" + gold}, code: ExitYes, want: "2 objects checked, nothing found" +
+			`; without a class where spec.className names none: no class of the files has the annotation applicationclass.apps.fairlead.dev/is-default: "true"`},
+		{name: "a default class", args: []string{plain, "--class-file=" + standard}, code: ExitYes, want: "2 objects checked, nothing found"},
 		{name: "a platform without classes", args: []string{web, "--class-file=" + empty}, code: ExitNo, want: missing},
 		{name: "no class on a platform without classes", args: []string{plain, "--class-file=" + empty}, code: ExitYes, want: "1 object checked, nothing found"},
 		{name: "another object", args: []string{web, "--class-file=" + other}, code: ExitError, want: "error: --class-file: there is no ApplicationClass of apps.fairlead.dev/v1 in " + other},

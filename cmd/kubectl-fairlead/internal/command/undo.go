@@ -27,9 +27,9 @@ func (t *tool) undo() *cobra.Command {
 		Long: long(`
 			Write what a former revision said about the pods into the spec, with what their class gave them then: image, command,
 			variables and the like. The number of pods, routes and policies stay. A revision that spec.rollback.toRevision names
-			is named no more. The content of ConfigMaps and Secrets is not kept, so it does not come back. If the class decides
-			what differs, no change of the spec leads back: undo then names the revision in spec.rollback.toRevision, which stays until
-			you remove it.
+			is named no more. The files of spec.config come back, too. The content of other ConfigMaps and of Secrets is not kept,
+			so it does not. If the class decides what differs, no change of the spec leads back: undo then names the revision in
+			spec.rollback.toRevision, which stays until you remove it.
 
 			Without --to-revision, or with 0, it is the last healthy revision. If that one runs, as the spec says, it is the one
 			before; revisions that never were healthy are left out, and so are restarts of what runs. If none has been healthy, it

@@ -160,8 +160,11 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 	problems = append(d.problems(rule, errs), claimed...)
 	for i := range problems {
 		// A class may give the request.
-		if unknown && strings.Contains(problems[i].Message, validation.NeedsRequest) {
+		switch needs := strings.Contains(problems[i].Message, validation.NeedsRequest); {
+		case needs && unknown:
 			problems[i].Warning, problems[i].Message = true, problems[i].Message+", unless its class does; pass the classes with --class-file"
+		case needs && len(c.Classes) > 0 && resolution.Applied == nil:
+			problems[i].Message += ", or name a class that does in spec.className: no class of the files is the default"
 		}
 	}
 	if !slices.ContainsFunc(problems, func(problem Problem) bool { return !problem.Warning }) {
