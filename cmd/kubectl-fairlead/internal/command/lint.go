@@ -35,8 +35,9 @@ func (t *tool) lint() *cobra.Command {
 			Check Applications and ApplicationClasses in files, without a cluster: the schema and the CEL rules of the CRDs,
 			the rules of the webhooks, and the limits of classes that the files or --class-file have. It also finds an object
 			that a file has twice, and a host name that two of the Applications claim. It warns of what the API server would
-			accept with a warning, as far as no cluster is needed. Every class is taken to select the namespace, because only a
-			cluster knows its labels. Without any class, what a class would say is not checked.
+			accept with a warning, as far as no cluster is needed, and of a field without a value, which only server-side apply
+			refuses. Every class is taken to select the namespace, because only a cluster knows its labels. Without any class,
+			what a class would say is not checked.
 
 			The exit code is 0 without findings or with warnings alone, 1 with other findings, and 2 if a file cannot be read.`),
 		Example: examples(`

@@ -161,7 +161,7 @@ func TestLintOfEmptyValues(t *testing.T) {
 		"  mounts: [{mountPath: /a, emptyDir: }]\n":                    "-:6: " + noSource,
 		"  mounts:\n  - mountPath: /a\n    emptyDir:\n":                "-:7: " + noSource,
 		"  env: [{name: }]\n":                                          "-:6: spec.env[0].name: Required value",
-		"  readinessProbe: {httpGet: {path: /, port: 80, scheme: }}\n": "1 object checked",
+		"  readinessProbe: {httpGet: {path: /, port: 80, scheme: }}\n": "-:6: warning: spec.readinessProbe.httpGet.scheme: ",
 	} {
 		streams, in, out, _ := genericiooptions.NewTestIOStreams()
 		in.WriteString(object + fields)

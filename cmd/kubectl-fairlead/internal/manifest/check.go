@@ -65,7 +65,8 @@ type Problem struct {
 	Field   string `json:"field,omitempty"`
 	Rule    Rule   `json:"rule"`
 	Message string `json:"message"`
-	// Warning means that the API server accepts the object, and warns; or that it accepts it if an unknown class allows it.
+	// Warning means that the API server accepts the object, and warns; that it accepts it if an unknown class allows it; or that it refuses it
+	// in server-side apply alone.
 	Warning bool `json:"warning,omitempty"`
 }
 
@@ -116,7 +117,7 @@ func (c *Checker) AddClasses(ctx context.Context, documents []*Document) []Probl
 		d.quoteQuantities(errs)
 		broken := d.problems(Validation, errs)
 		if len(broken) == 0 {
-			broken = d.warnings(admission.IneffectiveInClass(read))
+			broken = append(d.warnings(admission.IneffectiveInClass(read)), d.valueless(c.resources[d.Kind].Structural)...)
 		}
 		problems = append(problems, broken...)
 		if c.Offline {
@@ -172,7 +173,7 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 		if !unknown { // A class may give labels to the pods.
 			warnings = append(warnings, admission.SpreadsNothing(application, resolution.Application)...)
 		}
-		problems = append(problems, d.warnings(warnings)...)
+		problems = slices.Concat(problems, d.warnings(warnings), d.valueless(c.resources[d.Kind].Structural))
 	}
 	return problems
 }
@@ -189,12 +190,16 @@ func (d *Document) warnings(all []string) []Problem {
 		} else if rest, found := strings.CutPrefix(message, "the label "); found {
 			path = "metadata.labels[" + firstWord(rest) + "]"
 		}
-		problems = append(problems, Problem{
-			File: d.File, Line: d.line(path), Object: fmt.Sprintf("%s/%s", d.Kind, d.Name), Field: path, Rule: Effect, Message: message, Warning: true,
-		})
+		problems = append(problems, d.warning(path, message))
 	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return problems
+}
+
+func (d *Document) warning(path, message string) Problem {
+	return Problem{
+		File: d.File, Line: d.line(path), Object: fmt.Sprintf("%s/%s", d.Kind, d.Name), Field: path, Rule: Effect, Message: message, Warning: true,
+	}
 }
 
 func firstWord(text string) string {
