@@ -6,6 +6,8 @@ package apiserver
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -77,10 +79,36 @@ func TestRestart(t *testing.T) {
 }
 
 func restartIn(ctx context.Context, application *v1.Application) error {
-	editor := &editor{
+	_, err := restarter(application).Create(ctx, application.Name, &v1alpha1.RestartOptions{}, nil, &metav1.CreateOptions{})
+	return err
+}
+
+func restarter(application *v1.Application) *editor {
+	return &editor{
 		edit: edits()[0], applications: fake.NewClientset(application).AppsV1(),
 		access: access{authorizerfactory.NewAlwaysAllowAuthorizer()},
 	}
-	_, err := editor.Create(ctx, application.Name, &v1alpha1.RestartOptions{}, nil, &metav1.CreateOptions{})
-	return err
+}
+
+// TestRestartTwice: a restart that would change nothing is refused, and a second later it is none.
+func TestRestartTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		restarts := restarter(&v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
+		ctx := request.WithUser(request.WithNamespace(t.Context(), "shop"), &user.DefaultInfo{Name: "dev"})
+		restart := func() error {
+			_, err := restarts.Create(ctx, "web", &v1alpha1.RestartOptions{}, nil, &metav1.CreateOptions{})
+			return err
+		}
+		if err := restart(); err != nil {
+			t.Fatal(err)
+		}
+		const want = `Operation cannot be fulfilled on applications.apps.fairlead.dev "web": it was restarted in this very second already: to restart it once more, send the request again`
+		if err := restart(); !apierrors.IsConflict(err) || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		time.Sleep(time.Second)
+		if err := restart(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -6,6 +6,7 @@ package apiserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,9 +40,9 @@ type edit struct {
 	newOptions  func() options
 	// spec returns the merge patch of the spec.
 	spec func(given options, now time.Time) (map[string]any, error)
-	// check, if it is not nil, returns an error if the edit would do harm to the Application as it is. The caution is about
+	// check, if it is not nil, returns an error if the edit would do harm to the Application as it is, or nothing. The caution is about
 	// one that may do harm.
-	check func(application *v1.Application) (caution string, err error)
+	check func(application *v1.Application, now time.Time) (caution string, err error)
 }
 
 func edits() []edit {
@@ -54,12 +55,18 @@ func edits() []edit {
 }
 
 func restart(_ options, now time.Time) (map[string]any, error) {
-	return map[string]any{"podMetadata": map[string]any{"annotations": map[string]any{v1.AnnotationRestartedAt: now.UTC().Format(time.RFC3339)}}}, nil
+	return map[string]any{"podMetadata": map[string]any{"annotations": map[string]any{v1.AnnotationRestartedAt: restartedAt(now)}}}, nil
 }
 
+func restartedAt(now time.Time) string { return now.UTC().Format(time.RFC3339) }
+
 // checkRestart refuses to try a revision again that failed and was rolled back: the spec still says it, and a restart is a change of it.
-// Of a suspended Application it only warns, as the plugin does: whether the spec has changed since is not known.
-func checkRestart(application *v1.Application) (caution string, err error) {
+// Of a suspended Application it only warns, as the plugin does: whether the spec has changed since is not known. It refuses a second restart
+// within one second too, which would change nothing, because the time of a restart has whole seconds.
+func checkRestart(application *v1.Application, now time.Time) (caution string, err error) {
+	if metadata := application.Spec.PodMetadata; metadata != nil && metadata.Annotations[v1.AnnotationRestartedAt] == restartedAt(now) {
+		return "", conflict(application, "it was restarted in this very second already: to restart it once more, send the request again")
+	}
 	status := application.Status.Revision
 	switch {
 	case status == nil || status.RolledBackFrom == 0:
@@ -70,8 +77,12 @@ func checkRestart(application *v1.Application) (caution string, err error) {
 	if !application.IsRolledBack() || application.Status.ObservedGeneration != application.Generation {
 		return caution, nil
 	}
-	return "", apierrors.NewConflict(v1.Resource(v1.ApplicationResource), application.Name, fmt.Errorf(
+	return "", conflict(application, fmt.Sprintf(
 		"revision %d failed and was rolled back, and a restart would try it again: change the pods in the spec instead", status.RolledBackFrom))
+}
+
+func conflict(application *v1.Application, why string) error {
+	return apierrors.NewConflict(v1.Resource(v1.ApplicationResource), application.Name, errors.New(why))
 }
 
 func rollback(given options, _ time.Time) (map[string]any, error) {
@@ -118,17 +129,17 @@ func (r *editor) Create(ctx context.Context, name string, object runtime.Object,
 		}
 	}
 	applications := r.applications.Applications(request.NamespaceValue(ctx))
-	caution := ""
+	caution, now := "", time.Now()
 	if r.check != nil {
 		present, err := applications.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return nil, err
 		}
-		if caution, err = r.check(present); err != nil {
+		if caution, err = r.check(present, now); err != nil {
 			return nil, err
 		}
 	}
-	spec, err := r.spec(given, time.Now())
+	spec, err := r.spec(given, now)
 	if err != nil {
 		return nil, err
 	}

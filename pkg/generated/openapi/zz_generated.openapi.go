@@ -4445,7 +4445,7 @@ func schema_pkg_apis_subresources_v1alpha1_RestartOptions(ref common.ReferenceCa
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "RestartOptions replaces the pods of an Application, as a rollout does. It sets the annotation kubectl.kubernetes.io/restartedAt in spec.podMetadata. While spec.paused stops rollouts, the restart waits too. After a rollback the answer is 409: the spec still says what failed, and a restart would try it again.",
+				Description: "RestartOptions replaces the pods of an Application, as a rollout does. It sets the annotation kubectl.kubernetes.io/restartedAt in spec.podMetadata. While spec.paused stops rollouts, the restart waits too. After a rollback the answer is 409: the spec still says what failed, and a restart would try it again. A second restart within one second is 409 too: the annotation has whole seconds, so nothing would change.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {

@@ -89,7 +89,8 @@ func Observe(application *v1.Application) (string, error) {
 }
 
 // Restart replaces all pods. After a rollback that would roll out what failed, because the spec still says it; deployed says that there is a
-// Deployment, which kubectl can restart.
+// Deployment, which kubectl can restart. The time of a restart has whole seconds, so a second one within the same second would change nothing:
+// it is refused, as kubectl rollout restart does.
 func Restart(now time.Time, deployed bool) Edit {
 	return func(application *v1.Application) (string, error) {
 		if err := checkRolledBack(application, deployed); err != nil {
@@ -101,7 +102,11 @@ func Restart(now time.Time, deployed bool) Edit {
 		if application.Spec.PodMetadata.Annotations == nil {
 			application.Spec.PodMetadata.Annotations = map[string]string{}
 		}
-		application.Spec.PodMetadata.Annotations[v1.AnnotationRestartedAt] = now.UTC().Format(time.RFC3339)
+		at := now.UTC().Format(time.RFC3339)
+		if application.Spec.PodMetadata.Annotations[v1.AnnotationRestartedAt] == at {
+			return "", errors.New("it was restarted in this very second already, so nothing was written: to restart it once more, run the command again")
+		}
+		application.Spec.PodMetadata.Annotations[v1.AnnotationRestartedAt] = at
 		return "a restart of the pods" + failedBefore(application), nil
 	}
 }

@@ -51,6 +51,20 @@ func TestEdits(t *testing.T) {
 		"suspend":        {edit: edit.Suspend, what: "Fairlead does nothing until you resume it, and status shows the state before that (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
 		"observe":        {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
 		"restart":        {edit: edit.Restart(treetest.Now, true), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
+		"restart twice in a second": {
+			given: func(a *v1.Application) {
+				a.Spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: "2026-11-24T02:40:00Z"}}
+			},
+			edit: edit.Restart(treetest.Now, true),
+			fail: "it was restarted in this very second already, so nothing was written: to restart it once more, run the command again",
+		},
+		"restart a second later": {
+			given: func(a *v1.Application) {
+				a.Spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: "2026-11-24T02:39:59Z"}}
+			},
+			edit: edit.Restart(treetest.Now, true), what: "a restart of the pods",
+			patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
+		},
 		"restart of what failed": {given: rolledBack, edit: edit.Restart(treetest.Now, true), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +
 			"To try it again, change the pods in the spec, such as by an annotation in spec.podMetadata; to restart what runs, which is revision 1: kubectl rollout restart deployment/web"},
 		"restart of what failed, paused": {given: rolledBackAndPaused, edit: edit.Restart(treetest.Now, true), fail: "revision 2 failed and was rolled back, and a restart would try it again. " +

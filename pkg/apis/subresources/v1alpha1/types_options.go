@@ -10,6 +10,7 @@ import (
 // RestartOptions replaces the pods of an Application, as a rollout does. It sets the annotation
 // kubectl.kubernetes.io/restartedAt in spec.podMetadata. While spec.paused stops rollouts, the restart waits too.
 // After a rollback the answer is 409: the spec still says what failed, and a restart would try it again.
+// A second restart within one second is 409 too: the annotation has whole seconds, so nothing would change.
 //
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 // +kubebuilder:object:root=true
