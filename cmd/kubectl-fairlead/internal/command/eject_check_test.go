@@ -133,7 +133,8 @@ func TestEjectFrozen(t *testing.T) {
 		if err := e.delete(t.Context(), application, objects); err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
-		if want := still + "Deployment web: the namespace is frozen.\n"; out.String() != want {
+		const waits = "  Waiting up to 1m0s for the controller to release Deployment web. If no controller runs, start it: 'kubectl fairlead doctor' looks for one.\n"
+		if want := waits + still + "Deployment web: the namespace is frozen.\n"; out.String() != want {
 			t.Errorf("meanwhile it says %q, want %q", out.String(), want)
 		}
 	})
@@ -150,7 +151,8 @@ func TestEjectFrozen(t *testing.T) {
 		if err := awaitGone(t.Context(), tool, frozen(t, ending), ending); err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
-		if want := still + ending.Status.Conditions[0].Message + "\n"; out.String() != want {
+		const waits = "  Waiting up to 1m0s for the controller to end the Application. If no controller runs, start it: 'kubectl fairlead doctor' looks for one.\n"
+		if want := waits + still + ending.Status.Conditions[0].Message + "\n"; out.String() != want {
 			t.Errorf("meanwhile it says %q, want %q", out.String(), want)
 		}
 	})

@@ -6,6 +6,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,10 +23,23 @@ import (
 type waiting struct {
 	tool  *tool
 	began time.Time
+	named bool   // whether the user knows what the wait is for.
 	said  string // is what the condition Ready said last.
 }
 
 func (t *tool) wait() *waiting { return &waiting{tool: t, began: time.Now()} }
+
+// pollInterval is between two looks at what a wait is for.
+const pollInterval = 500 * time.Millisecond
+
+// on prints once what the controller has still to do, unless it does that at once, and what to do if there is no controller.
+func (w *waiting) on(what string) {
+	if w.named || time.Since(w.began) < pollInterval {
+		return
+	}
+	w.named = true
+	w.tool.screen().Hanging("  ", fmt.Sprintf("Waiting up to %s for the controller to %s. If no controller runs, start it: 'kubectl fairlead doctor' looks for one.", controllerTimeout, what))
+}
 
 // look prints what the condition Ready says about the present generation, once, and again if that changes.
 func (w *waiting) look(now *v1.Application) {
@@ -48,14 +62,16 @@ func (w *waiting) next() string {
 
 // awaitGone waits until a deleted Application is gone, or another one has its name.
 func awaitGone(ctx context.Context, t *tool, clients *cluster.Clients, application *v1.Application) error {
-	const interval = 500 * time.Millisecond
 	waits := t.wait()
-	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
 		now, err := clients.Fairlead.AppsV1().Applications(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && now.UID != application.UID {
 			return true, nil
 		}
 		if err == nil {
+			if slices.Contains(now.Finalizers, v1.FinalizerOrphan) {
+				waits.on("end the Application")
+			}
 			waits.look(now)
 		}
 		return false, err

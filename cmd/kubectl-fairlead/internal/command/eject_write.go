@@ -47,9 +47,8 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application, obje
 			return fmt.Errorf("set deletionPolicy to Orphan: %w%s", err, policy)
 		}
 	}
-	const interval = 500 * time.Millisecond
 	waits, kept, held := e.tool.wait(), "", ""
-	err := wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
 		now, err := client.Get(ctx, e.name, metav1.GetOptions{})
 		switch {
 		case err != nil: // It may be gone: its deletion had begun before.
@@ -63,6 +62,7 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application, obje
 			}
 			return released, err
 		case !slices.Contains(now.Finalizers, v1.FinalizerOrphan), now.DeletionTimestamp == nil && now.Status.ObservedGeneration != now.Generation:
+			waits.on("promise that the objects stay")
 			return false, nil
 		}
 		if now.DeletionTimestamp == nil {
@@ -71,6 +71,7 @@ func (e *ejecting) delete(ctx context.Context, application *v1.Application, obje
 				return false, err
 			}
 			if kept = first; !released {
+				waits.on("release " + kept)
 				waits.look(now)
 				return false, nil
 			}

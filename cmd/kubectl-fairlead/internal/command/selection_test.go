@@ -5,6 +5,7 @@ package command
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -78,7 +79,9 @@ func TestCommandsHaveTheNamespace(t *testing.T) {
 func toolWith(config clientcmdapi.Config, namespace string) *tool {
 	overrides := &clientcmd.ConfigOverrides{Context: clientcmdapi.Context{Namespace: namespace}}
 	getter := genericclioptions.NewTestConfigFlags().WithClientConfig(clientcmd.NewDefaultClientConfig(config, overrides))
-	return &tool{factory: cmdutil.NewFactory(getter)}
+	quiet := &tool{factory: cmdutil.NewFactory(getter), getenv: func(string) string { return "" }}
+	quiet.Out, quiet.ErrOut = io.Discard, io.Discard
+	return quiet
 }
 
 // TestNotFoundInNamespace: a user who gave the namespace reads it, and no advice to give one.
