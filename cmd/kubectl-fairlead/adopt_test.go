@@ -218,13 +218,43 @@ func TestAdoptRefusesAtOnce(t *testing.T) {
 	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(t.Context(), "web", types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	const want = "error: Deployment web cannot be adopted because of metadata.annotations[argocd.argoproj.io/tracking-id]: " +
-		"a deployment tool manages it; take it out of that tool, then remove the mark; " +
-		".spec.template.spec.hostNetwork: an Application has no such field; .spec.template.spec.dnsPolicy: an Application has no such field. " +
+	const want = "error: nothing was written, for 2 reasons:\n" +
+		"- Deployment web cannot be adopted because of metadata.annotations[argocd.argoproj.io/tracking-id]: " +
+		"a deployment tool manages it; take it out of that tool, then remove the mark\n" +
+		"- .spec.template.spec.hostNetwork: an Application has no such field; .spec.template.spec.dnsPolicy: an Application has no such field. " +
 		"So this Deployment cannot be adopted as it is. If its pods can do without that, an Application can replace it without stopping them: " +
 		"see 'Move an existing Deployment' in docs/applications.md\n"
 	if r := p.want(2, []string{"adopt", "web", "--dry-run=client"}); r.stderr != want {
 		t.Errorf("%q, want %q", r.stderr, want)
+	}
+}
+
+// TestAdoptExistingRefusesAtOnce: all that is in the way of an Application that exists is in one error.
+func TestAdoptExistingRefusesAtOnce(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	patch := []byte(`{"metadata":{"annotations":{"argocd.argoproj.io/tracking-id":"web"}}}`)
+	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(t.Context(), "web", types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.create("web", "{image: example.com/shop:1, paused: true, reconcilePolicy: Suspend, podMetadata: {labels: {app: shop}}, ports: [{name: http, containerPort: 8080, servicePort: 81}]}")
+	want := "error: nothing was written, for 5 reasons:\n" +
+		"- the Application web exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; " +
+		"or set adoptionPolicy: Consented and paused: true in it, and pass --existing\n" +
+		"- Deployment web cannot be adopted because of metadata.annotations[argocd.argoproj.io/tracking-id]: " +
+		"a deployment tool manages it; take it out of that tool, then remove the mark\n" +
+		"- Service web cannot be adopted because of spec.ports[80/TCP]: spec.ports of the Application has no such servicePort. " +
+		"Correct the Application; or delete it, and kubectl fairlead -n " + p.namespace + " adopt web --harden writes one that fits\n" +
+		"- ServiceAccount web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it. " +
+		"The pods of the Deployment do not run as ServiceAccount web\n" +
+		"- the pods would lose what the Application does not have; if they can, pass --accept='.spec.containers[web].tty'\n"
+	if r := p.want(2, []string{"adopt", "web", "--existing"}, "  - .spec.containers[web].tty: removed true\n"); r.stderr != want {
+		t.Errorf("%s, want %s", r.stderr, want)
 	}
 }
 

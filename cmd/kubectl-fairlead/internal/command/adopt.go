@@ -149,8 +149,14 @@ func (a *adopting) run(ctx context.Context) error {
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented && plan.IsLeftover(a.deployment):
 		return fmt.Errorf("the Deployment %s was left behind by an earlier Application: take it back into the Application %[1]s as docs/guides/take-back.md says", a.name)
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
-		return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; "+
+		refused := fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; "+
 			"or set adoptionPolicy: Consented and paused: true in it, and pass --existing", a.name)
+		if !a.existing {
+			return refused
+		}
+		corrected := application.DeepCopy()
+		corrected.Spec.AdoptionPolicy = v1.AdoptionConsented
+		return cmp.Or(a.checkExisting(ctx, corrected, refused), refused)
 	case err == nil:
 		if err := a.checkExisting(ctx, application); err != nil {
 			return err
@@ -232,18 +238,29 @@ func (a *adopting) read(ctx context.Context) (err error) {
 // errDraft ends an adoption that would lose something.
 var errDraft = errors.New("nothing was written")
 
+// forReasons is the error of an adoption that is refused, with a line for each reason if there are several; nil without any.
+func forReasons(reasons []error) error {
+	switch len(reasons) {
+	case 0:
+		return nil
+	case 1:
+		return reasons[0]
+	}
+	said := make([]string, 0, len(reasons))
+	for _, reason := range reasons {
+		said = append(said, "- "+reason.Error())
+	}
+	return fmt.Errorf("%w, for %d reasons:\n%s", errDraft, len(reasons), strings.Join(said, "\n"))
+}
+
 // create writes the Application, and creates it. It returns nil in a dry run.
 func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 	marks := a.checkMarks()
 	draft, err := adopt.Draft(a.deployment, a.service, a.options)
 	if inexpressible := (*adopt.RefusedError)(nil); errors.As(adopt.WithSelector(a.deployment, err), &inexpressible) {
-		err = a.inexpressible(inexpressible)
-		if marks != nil {
-			err = fmt.Errorf("%w; %w", marks, err) // The user learns at once all that is in the way.
-		}
-		return nil, err
+		return nil, forReasons(append(marks, a.inexpressible(inexpressible))) // The user learns at once all that is in the way.
 	}
-	if err := cmp.Or(marks, err); err != nil {
+	if err := cmp.Or(forReasons(marks), err); err != nil {
 		return nil, err
 	}
 	a.announceLeftover()
@@ -278,7 +295,7 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 }
 
 // checkMarks refuses the objects of deployment tools, but for those that the release gives up.
-func (a *adopting) checkMarks() error {
+func (a *adopting) checkMarks() (refused []error) {
 	objects := map[child.Kind]metav1.Object{child.Deployment: a.deployment.DeepCopy()}
 	if a.service != nil {
 		objects[child.Service] = a.service.DeepCopy()
@@ -292,24 +309,26 @@ func (a *adopting) checkMarks() error {
 			helm.Unmark(object)
 		}
 		if path, why := plan.RefuseMetadata(object); path != "" {
-			return fmt.Errorf("%s %s cannot be adopted because of %s: %s", kind.Kind, object.GetName(), path, why)
+			refused = append(refused, fmt.Errorf("%s %s cannot be adopted because of %s: %s", kind.Kind, object.GetName(), path, why))
 		}
 	}
-	return nil
+	return refused
 }
 
-// announce says what the adoption by the Application would change. It fails if that is impossible, or not accepted.
-func (a *adopting) announce(ctx context.Context, application *v1.Application, account string) error {
+// announce says what the adoption by the Application would change. It fails if that is impossible, or not accepted, with all reasons that it
+// can find out, and those that are known already.
+func (a *adopting) announce(ctx context.Context, application *v1.Application, account string, refused ...error) error {
 	if err := a.checkAutoscalers(); err != nil {
-		return err
+		refused = append(refused, err)
 	}
 	staying, err := a.staying(ctx, application)
 	if err != nil {
-		return err
+		return cmp.Or(forReasons(refused), err)
 	}
-	differences, others, err := a.compare(ctx, application)
+	differences, others, found, err := a.compare(ctx, application)
+	refused = append(refused, found...)
 	if err != nil {
-		return err
+		return cmp.Or(forReasons(refused), err)
 	}
 	to := a.tool.screen()
 	printChanges(to, a.id(), podsThatRun(a.deployment), differences)
@@ -317,7 +336,7 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application, ac
 		to.Hanging("  ", said)
 	}
 	if err := a.announceShared(ctx, others); err != nil {
-		return err
+		return cmp.Or(forReasons(refused), err)
 	}
 	lost := make([]string, 0, len(differences.Lost))
 	var missing, unaccepted []string
@@ -330,7 +349,14 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application, ac
 	}
 	a.announceUnneeded(lost, "nothing is lost there.")
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: %s", errDraft, a.wouldLose(unaccepted, missing))
+		loss := errors.New(a.wouldLose(unaccepted, missing))
+		if len(refused) == 0 {
+			return fmt.Errorf("%w: %w", errDraft, loss)
+		}
+		refused = append(refused, loss)
+	}
+	if len(refused) > 0 {
+		return forReasons(refused)
 	}
 	mentions, err := a.mentions(application)
 	if err != nil {

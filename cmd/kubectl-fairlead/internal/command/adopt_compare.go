@@ -25,36 +25,46 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
-// compare renders the Application, and finds out what its children mean for the pods and the other objects, without storing anything.
-func (a *adopting) compare(ctx context.Context, draft *v1.Application) (*adopt.Differences, *others, error) {
+// compare renders the Application, and finds out what its children mean for the pods and the other objects, without storing anything. It
+// returns every reason that refuses the adoption; the error is why the comparison did not come to its end.
+func (a *adopting) compare(ctx context.Context, draft *v1.Application) (differences *adopt.Differences, beside *others, refused []error, err error) {
 	checker, err := a.editing.from.checker()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	rendering, err := a.render(ctx, draft, checker)
-	if err != nil {
-		return nil, nil, err
+	if errors.As(err, new(*refusedError)) || errors.As(err, new(*needsHardenError)) {
+		return nil, nil, []error{err}, err
 	}
-	if err := adopt.Refusal(a.tool.differ, draft, rendering.Children, a.deployment, a.service); err != nil {
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	// What refuses them in their metadata is known already, and would hide the rest.
+	deployment, service := a.deployment.DeepCopy(), a.service.DeepCopy()
+	deployment.ObjectMeta = metav1.ObjectMeta{Namespace: a.namespace, Name: a.name}
+	if service != nil {
+		service.ObjectMeta = deployment.ObjectMeta
+	}
+	if err := adopt.Refusal(a.tool.differ, draft, rendering.Children, deployment, service); err != nil {
 		if a.existing {
 			err = fmt.Errorf("%w. Correct the Application; or delete it, and %s writes one that fits", err, a.command("--harden"))
 		}
-		return nil, nil, err
+		refused = append(refused, err)
 	}
-	others, err := a.findOthers(ctx, draft, rendering)
+	beside, err = a.findOthers(ctx, draft, rendering)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, refused, err
 	}
 	// The Application would be stuck half way.
-	if message := takenMessage(others.taken, a.deployment.Spec.Template.Spec.ServiceAccountName, a.existing); message != "" {
-		return nil, nil, errors.New(a.tool.withNamespace(a.namespace, message))
+	if message := takenMessage(beside.taken, a.deployment.Spec.Template.Spec.ServiceAccountName, a.existing); message != "" {
+		refused = append(refused, errors.New(a.tool.withNamespace(a.namespace, message)))
 	}
-	differences, err := a.comparePods(ctx, rendering.Children)
+	differences, err = a.comparePods(ctx, rendering.Children)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, refused, err
 	}
-	others.fromAdoption(draft, a.deployment, differences)
-	return differences, others, nil
+	beside.fromAdoption(draft, a.deployment, differences)
+	return differences, beside, refused, nil
 }
 
 // comparePods lets the API server complete the pod template that the Application would have.

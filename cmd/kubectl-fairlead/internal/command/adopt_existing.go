@@ -28,31 +28,35 @@ func (a *adopting) id() string { return a.namespace + "/" + a.name }
 
 // checkExisting refuses to consent to an Application that another user may have written: with other pods, say, or a route to
 // them. An earlier run of this command wrote what this one would write. With --existing, the user has the Application in mind,
-// and reads how the pods will differ.
-func (a *adopting) checkExisting(ctx context.Context, application *v1.Application) error {
+// and reads how the pods will differ, or all that is in the way, beside what is known to be.
+func (a *adopting) checkExisting(ctx context.Context, application *v1.Application, refused ...error) error {
 	if a.service != nil && child.OwnedBy(a.service, application) && !child.OwnedBy(a.deployment, application) {
 		a.service = nil // The Application created it where there was none, and waits for the Deployment alone.
 	}
 	if consented(a.deployment, application) || child.OwnedBy(a.deployment, application) {
 		return nil
 	}
-	if err := a.checkMarks(); err != nil {
-		return err
-	}
+	refused = append(refused, a.checkMarks()...)
 	// The comparison needs it, with or without --existing.
 	if _, err := adopt.Container(a.deployment, a.options); err != nil {
-		return err
+		return forReasons(append(refused, err))
 	}
 	existing := application.DeepCopy()
 	existing.APIVersion, existing.Kind = v1.SchemeGroupVersion.String(), v1.ApplicationKind
 	if a.existing {
 		a.options.Harden = true // It changes this command's own Application only.
-		if err := a.announce(ctx, existing, a.leaveDefaultAccount(ctx, existing, false)); err != nil || existing.Spec.DeletionPolicy == v1.DeletionOrphan {
+		if err := a.checkBackup(ctx); err != nil && !errors.As(err, new(apierrors.APIStatus)) {
+			refused = append(refused, err)
+		}
+		if err := a.announce(ctx, existing, a.leaveDefaultAccount(ctx, existing, false), refused...); err != nil || existing.Spec.DeletionPolicy == v1.DeletionOrphan {
 			return err
 		}
 		a.tool.screen().Hanging("  ! ", "Once it has adopted the Deployment, the deletion of this Application deletes the Deployment too, because its deletionPolicy is not Orphan. "+
 			"To take the adoption back, first run "+a.orphanPatch())
 		return nil
+	}
+	if len(refused) > 0 {
+		return forReasons(refused)
 	}
 	lines, err := a.unlike(ctx, existing)
 	if privileges := (*needsHardenError)(nil); errors.As(err, &privileges) {

@@ -1,0 +1,28 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"testing"
+)
+
+// TestForReasons: a user reads every reason in a line of its own, and one reason alone as it is.
+func TestForReasons(t *testing.T) {
+	marked, taken := errors.New("Deployment web cannot be adopted"), errors.New("Ingress web exists already")
+	for _, test := range []struct {
+		reasons []error
+		want    string
+	}{
+		{[]error{marked}, "Deployment web cannot be adopted"},
+		{[]error{marked, taken}, "nothing was written, for 2 reasons:\n- Deployment web cannot be adopted\n- Ingress web exists already"},
+	} {
+		if err := forReasons(test.reasons); err == nil || err.Error() != test.want {
+			t.Errorf("%v, want %s", err, test.want)
+		}
+	}
+	if err := forReasons(nil); err != nil {
+		t.Errorf("%v without a reason", err)
+	}
+}
