@@ -150,7 +150,7 @@ func (c *Controller) selectRevision(observed observation, resolved class.Resolut
 func rendered(record revision.Record) render.Revision {
 	return render.Revision{
 		Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, ServicePorts: record.ServicePorts, Data: record.Data,
-		RolledBackFrom: record.RolledBackFrom, RolledBackBecause: record.RolledBackBecause,
+		RolledBackFrom: record.RolledBackFrom, RolledBackBecause: record.RolledBackBecause, RolledBackBefore: record.RolledBackBefore,
 	}
 }
 

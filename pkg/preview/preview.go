@@ -87,7 +87,7 @@ func Render(application *v1.Application, live child.Snapshot, platform Platform,
 	facts.References, facts.Replicas = hashes, render.LiveReplicas(live)
 	facts.Revision = render.Revision{
 		Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, ServicePorts: record.ServicePorts, Data: record.Data,
-		RolledBackFrom: record.RolledBackFrom, RolledBackBecause: record.RolledBackBecause,
+		RolledBackFrom: record.RolledBackFrom, RolledBackBecause: record.RolledBackBecause, RolledBackBefore: record.RolledBackBefore,
 	}
 	r.Revision = record.Number
 	if r.Children, err = render.Children(r.Application, facts); err != nil {

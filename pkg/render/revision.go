@@ -15,12 +15,14 @@ import (
 
 // Revision is the revision of the pods in the history.
 type Revision struct {
-	// Name, Number and Data are those of its ControllerRevision, and FormerNumbers and ServicePorts are for its annotations.
-	Name          string
-	Number        int64
-	FormerNumbers []int64
-	ServicePorts  string
-	Data          []byte
+	// Name, Number and Data are those of its ControllerRevision, and FormerNumbers, RolledBackBefore and ServicePorts are for its
+	// annotations.
+	Name             string
+	Number           int64
+	FormerNumbers    []int64
+	RolledBackBefore []string
+	ServicePorts     string
+	Data             []byte
 	// RolledBackFrom is the name of the revision that failed, if this one replaced it in a rollback, and
 	// RolledBackBecause is why it failed.
 	RolledBackFrom, RolledBackBecause string
@@ -39,6 +41,9 @@ func controllerRevisions(app *v1.Application, facts Facts) ([]any, error) {
 	controllerRevision.ObjectMetaApplyConfiguration = collectableMeta(app, revision.Name, nil)
 	if len(revision.FormerNumbers) > 0 {
 		controllerRevision.WithAnnotations(map[string]string{v1.AnnotationFormerNumbers: commaSeparated(revision.FormerNumbers)})
+	}
+	if len(revision.RolledBackBefore) > 0 {
+		controllerRevision.WithAnnotations(map[string]string{v1.AnnotationRolledBackBefore: strings.Join(revision.RolledBackBefore, ",")})
 	}
 	if revision.ServicePorts != "" {
 		controllerRevision.WithAnnotations(map[string]string{v1.AnnotationServicePorts: revision.ServicePorts})

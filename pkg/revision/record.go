@@ -24,6 +24,8 @@ type Record struct {
 	FormerNumbers []int64
 	// RenumberedFrom is the number that it has until it is written, if that is another one; else 0.
 	RenumberedFrom int64
+	// RolledBackBefore are the names of the revisions that had been rolled back when it got its number.
+	RolledBackBefore []string
 	// ServicePorts is what the Service says about the ports of the pods; see v1.AnnotationServicePorts.
 	ServicePorts string
 	// Kept are the names of the other revisions to keep. The rest is obsolete.
@@ -60,7 +62,7 @@ func (c Selection) Record(configMapsHash, secretsHash string) (Record, error) {
 	runs.number = c.number(runs.name)
 	record := Record{
 		Name: runs.name, Number: runs.number, Data: data, FormerNumbers: c.formerNumbers(runs), ServicePorts: servicePorts,
-		Kept:      c.kept(runs.name),
+		RolledBackBefore: c.rolledBackBefore(runs), Kept: c.kept(runs.name),
 		Status:    v1.RevisionStatus{Current: runs.number},
 		Condition: c.condition(runs),
 	}
@@ -126,6 +128,32 @@ func (c Selection) formerNumbers(runs revision) []int64 {
 		}
 		return slices.DeleteFunc(append(slices.Clone(known.former), known.number), isObsolete)
 	}
+}
+
+// rolledBackBefore returns the names of the revisions that had been rolled back when the selected one got its number, of those that exist.
+// The list changes only together with the number, so it costs no write of its own. The last rollback is on the Deployment, or in the status,
+// until the write that follows.
+func (c Selection) rolledBackBefore(runs revision) []string {
+	f := c.facts
+	var names []string
+	if known := find(f.history, named(runs.name)); known != nil {
+		if names = known.rolledBack; known.number == runs.number {
+			return names
+		}
+	}
+	names = slices.Clone(names)
+	if f.Deployment != nil {
+		names = append(names, f.Deployment.Annotations[v1.AnnotationRolledBackFrom])
+	}
+	if f.status.RolledBackFrom > 0 {
+		if last := f.numberedInStatus(f.status.RolledBackFrom); last != nil {
+			names = append(names, last.name)
+		}
+	}
+	isGone := func(name string) bool { return find(f.history, named(name)) == nil }
+	slices.Sort(names)
+	names = slices.Compact(slices.DeleteFunc(names, isGone))
+	return names[:min(len(names), maxFormerHealthy)]
 }
 
 // number returns the number of the selected revision. What the spec asks for gets the highest number, so that the

@@ -32,6 +32,8 @@ type revision struct {
 	number int64
 	// former are the numbers that it had before, as far as the status may still name them.
 	former []int64
+	// rolledBack are the names of the revisions that had been rolled back when it got its number.
+	rolledBack []string
 	// spec is the key of what the spec said about the pods.
 	spec string
 	// data is nil if the ControllerRevision is gone.
@@ -84,7 +86,7 @@ func read(application *v1.Application, objects []*appsv1.ControllerRevision) []r
 		if key := keyInName(application, object.Name); key != "" {
 			history = append(history, revision{
 				name: object.Name, number: object.Revision, former: readNumbers(object.Annotations[v1.AnnotationFormerNumbers]),
-				spec: key, data: object.Data.Raw, service: readServicePorts(object.Annotations[v1.AnnotationServicePorts]),
+				rolledBack: readNames(application, object.Annotations[v1.AnnotationRolledBackBefore]), spec: key, data: object.Data.Raw, service: readServicePorts(object.Annotations[v1.AnnotationServicePorts]),
 			})
 		}
 	}
@@ -157,4 +159,15 @@ func readNumbers(annotation string) []int64 {
 		}
 	}
 	return numbers
+}
+
+// readNames reads v1.AnnotationRolledBackBefore. What is no name of a revision is left out, and so is what is more than a history can have.
+func readNames(application *v1.Application, annotation string) []string {
+	var names []string
+	for name := range strings.SplitSeq(annotation, ",") {
+		if keyInName(application, name) != "" && len(name) <= len(application.Name)+2*(hashDigits+1) && len(names) < maxFormerHealthy {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -67,8 +67,10 @@ func (c *cluster) sync(t fataler) Record {
 		former = append(former, fmt.Sprint(number))
 	}
 	c.history = append(c.history, &appsv1.ControllerRevision{
-		ObjectMeta: metav1.ObjectMeta{Name: record.Name, Annotations: map[string]string{v1.AnnotationFormerNumbers: strings.Join(former, ",")}},
-		Revision:   record.Number, Data: runtime.RawExtension{Raw: record.Data},
+		ObjectMeta: metav1.ObjectMeta{Name: record.Name, Annotations: map[string]string{
+			v1.AnnotationFormerNumbers: strings.Join(former, ","), v1.AnnotationRolledBackBefore: strings.Join(record.RolledBackBefore, ","),
+		}},
+		Revision: record.Number, Data: runtime.RawExtension{Raw: record.Data},
 	})
 	annotations := map[string]string{v1.AnnotationRevision: record.Name}
 	if record.RolledBackFrom != "" {

@@ -100,7 +100,8 @@ func (w *world) content(object *unstructured.Unstructured, owner *v1.Application
 	annotations := c.GetAnnotations()
 	for _, ours := range []string{
 		"deployment.kubernetes.io/revision", v1.AnnotationRenderedHash, v1.AnnotationRevision, v1.AnnotationCreatedFieldSet, v1.AnnotationOwnerUID,
-		v1.AnnotationReplicasManaged, v1.AnnotationFormerNumbers, v1.AnnotationServicePorts, v1.AnnotationConfigMapsVersions, v1.AnnotationSecretsVersions,
+		v1.AnnotationReplicasManaged, v1.AnnotationFormerNumbers, v1.AnnotationRolledBackBefore, v1.AnnotationServicePorts,
+		v1.AnnotationConfigMapsVersions, v1.AnnotationSecretsVersions,
 	} {
 		delete(annotations, ours)
 	}

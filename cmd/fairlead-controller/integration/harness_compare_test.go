@@ -112,6 +112,7 @@ func content(u *unstructured.Unstructured, owner types.UID) map[string]any {
 	// They tell of the past.
 	delete(annotations, v1.AnnotationCreatedFieldSet)
 	delete(annotations, v1.AnnotationFormerNumbers)
+	delete(annotations, v1.AnnotationRolledBackBefore)
 	delete(annotations, v1.AnnotationServicePorts)
 	if len(annotations) == 0 {
 		annotations = nil

@@ -72,7 +72,7 @@ func checkApplication(t *rapid.T, app *v1.Application, classes []*v1.Application
 	if err != nil {
 		t.Fatalf("record the revision: %v", err)
 	}
-	facts := render.Facts{Revision: render.Revision{Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, Data: record.Data}}
+	facts := render.Facts{Revision: render.Revision{Name: record.Name, Number: record.Number, FormerNumbers: record.FormerNumbers, RolledBackBefore: record.RolledBackBefore, Data: record.Data}}
 	desired, err := render.Children(choice.Application, facts)
 	if err != nil {
 		t.Fatalf("render: %v", err)

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -37,7 +38,7 @@ type Revision struct {
 	// WasHealthy was healthy before another one was. NeverHealthy was not, and does not run.
 	WasHealthy   bool `json:"wasHealthy,omitempty"`
 	NeverHealthy bool `json:"neverHealthy,omitempty"`
-	// WasRolledBack is what the ReplicaSets show about a revision.
+	// WasRolledBack is what the ReplicaSets and the later revisions show about a revision.
 	WasRolledBack bool `json:"wasRolledBack,omitempty"`
 	// RestartOf is the revision before, if a restart of its pods is all that changed. It has a higher number if undo went back to it.
 	RestartOf int64 `json:"restartOf,omitempty"`
@@ -156,9 +157,17 @@ func (r *Revision) HasContainer(name string) (has, known bool) {
 }
 
 // rolledBackIn returns the names of the revisions from which a rollback went back: Kubernetes copies the annotations of the
-// Deployment to its ReplicaSets, and they stay there.
+// Deployment to its ReplicaSets, and they stay there until the next rollback to the same pods. The revision that replaced a failed one has
+// its name for longer.
 func rolledBackIn(objects tree.Objects) map[string]bool {
 	names := map[string]bool{}
+	for _, live := range objects.Children {
+		if object, ok := live.(*appsv1.ControllerRevision); ok && child.OwnedBy(object, objects.Application) {
+			for name := range strings.SplitSeq(object.Annotations[v1.AnnotationRolledBackBefore], ",") {
+				names[name] = true
+			}
+		}
+	}
 	deployment := child.Get[*appsv1.Deployment](objects.Snapshot(), child.Deployment, objects.Application.Name)
 	if deployment == nil || !child.OwnedBy(deployment, objects.Application) {
 		return names

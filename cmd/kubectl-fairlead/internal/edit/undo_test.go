@@ -111,6 +111,10 @@ func TestUndoOfHistories(t *testing.T) {
 	rolledBack := func(objects *tree.Objects) {
 		objects.ReplicaSets[0].Annotations[v1.AnnotationRolledBackFrom] = objects.ReplicaSets[1].Annotations[v1.AnnotationRevision]
 	}
+	rolledBackBefore := func(objects *tree.Objects) {
+		annotations := map[string]string{v1.AnnotationRolledBackBefore: "web-other," + objects.ReplicaSets[1].Annotations[v1.AnnotationRevision]}
+		objects.Children[len(objects.Children)-1].SetAnnotations(annotations)
+	}
 	for name, test := range map[string]struct {
 		status          v1.RevisionStatus
 		images          []string
@@ -136,6 +140,10 @@ func TestUndoOfHistories(t *testing.T) {
 		},
 		"the one before was rolled back, and the user wants it": {
 			status: healthy(1), images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, number: 2, given: rolledBack,
+			want: "the pods of revision 2 (web:2) in the spec; revision 2 was rolled back before, because it failed",
+		},
+		"the one before was rolled back before another one, and the user wants it": {
+			status: healthy(1), images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, number: 2, given: rolledBackBefore,
 			want: "the pods of revision 2 (web:2) in the spec; revision 2 was rolled back before, because it failed",
 		},
 		"the one before was healthy once, and then rolled back": {

@@ -43,6 +43,9 @@ const (
 	// AnnotationFormerNumbers is on a ControllerRevision that got a higher number: the earlier ones that the status named then
 	// among those that were healthy, separated by commas. So a sync knows it although the status is written later.
 	AnnotationFormerNumbers = "apps.fairlead.dev/former-numbers"
+	// AnnotationRolledBackBefore is on a ControllerRevision: the names of the revisions that had been rolled back when it got its number,
+	// separated by commas. Kubernetes keeps only the last rollback to a revision, on its ReplicaSet.
+	AnnotationRolledBackBefore = "apps.fairlead.dev/rolled-back-before"
 	// AnnotationServicePorts is on a ControllerRevision: what the Service says about the ports of its pods, as JSON, by the name of each port.
 	// It is no part of the data, which is immutable, because a change of the Service starts no revision.
 	AnnotationServicePorts = "apps.fairlead.dev/service-ports"
