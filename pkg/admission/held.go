@@ -33,17 +33,21 @@ func held(_ context.Context, in input, found *verdict) error {
 }
 
 // pausedWarning says what becomes of a change of the pods during a pause. The ConfigMap of config has one name for all revisions, and a
-// kubelet writes a changed one into the directories of running pods, so its files do not wait.
+// kubelet writes a changed one into the directories of running pods, so its files do not wait. Nor does the end of a rollback.
 func pausedWarning(old, changed *v1.Application) string {
 	was, is := old.Spec.Config, changed.Spec.Config
+	endsRollback := old.IsRolledBack() && !changed.Spec.ReconcilePolicy.Withholds()
 	if is != nil && !changed.Spec.ReconcilePolicy.Withholds() {
 		const files = "spec.paused: the rollout waits until you set it to false, but ConfigMap %s changes at once%s, and running pods see its new files within about a minute"
-		if toRevision(changed) != toRevision(old) { // The files of another revision are not known here, nor are those that run.
+		if toRevision(changed) != toRevision(old) || endsRollback { // The files of another revision are not known here, nor are those that run.
 			return fmt.Sprintf(files, render.ConfigMapName(changed), " if the pods to come have other files")
 		}
 		if toRevision(changed) == 0 && was != nil && !maps.Equal(was.Data, is.Data) {
 			return fmt.Sprintf(files, render.ConfigMapName(changed), "")
 		}
+	}
+	if endsRollback {
+		return "spec.paused: this change of the pods ends the rollback, but no pod is replaced until you set it to false"
 	}
 	return "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -20,6 +21,7 @@ func TestHeldChanges(t *testing.T) {
 		waits     = "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
 		files     = "spec.paused: the rollout waits until you set it to false, but ConfigMap web-config changes at once, and running pods see its new files within about a minute"
 		unsure    = "spec.paused: the rollout waits until you set it to false, but ConfigMap web-config changes at once if the pods to come have other files, and running pods see its new files within about a minute"
+		ends      = "spec.paused: this change of the pods ends the rollback, but no pod is replaced until you set it to false"
 		stays     = "spec.rollback.toRevision: revision 1 does not exist, so this change of the pods has no effect until you name another one or remove the field. The Application has no revisions yet"
 		unknown   = "spec.rollback.toRevision: revision 1 does not exist, so Fairlead changes nothing until you name another one or remove the field. The Application has no revisions yet"
 	)
@@ -34,6 +36,13 @@ func TestHeldChanges(t *testing.T) {
 	config := func(path, content string) change {
 		return func(a *v1.Application) {
 			a.Spec.Config = &v1.Config{MountPath: path, Data: map[string]string{"a": content}}
+		}
+	}
+	rolledBack := func(a *v1.Application) {
+		a.Status.Revision = &v1.RevisionStatus{Current: 1, LastHealthy: 1, RolledBackFrom: 2}
+		a.Status.Conditions = []metav1.Condition{
+			{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonRolledBack},
+			{Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack},
 		}
 	}
 	before, after := config("/etc/web", "1"), config("/etc/web", "2")
@@ -67,6 +76,20 @@ func TestHeldChanges(t *testing.T) {
 		{name: "other files while paused at a revision", old: []change{pause(true), pin, before}, new: []change{pause(true), pin, after}, want: []string{stays, waits}},
 		{name: "an earlier revision with files while paused", old: []change{pause(true), before}, new: []change{pause(true), before, pin}, want: []string{unknown, unsure}},
 		{name: "the spec instead of a revision with files while paused", old: []change{pause(true), before, pin}, new: []change{pause(true), before}, want: []string{unsure}},
+		{name: "the image that runs after a rollback, while paused", old: []change{pause(true), rolledBack, image("web:2")}, new: []change{pause(true), rolledBack}, want: []string{ends}},
+		{
+			name: "another image after a rollback, while paused, with the same files", old: []change{pause(true), rolledBack, before},
+			new: []change{pause(true), rolledBack, before, image("web:2")}, want: []string{unsure},
+		},
+		{
+			name: "other files after a rollback, while paused", old: []change{pause(true), rolledBack, before},
+			new: []change{pause(true), rolledBack, after}, want: []string{unsure},
+		},
+		{
+			name: "another image after a rollback, while paused with Observe", old: []change{pause(true), observe, rolledBack, before},
+			new: []change{pause(true), observe, rolledBack, before, image("web:2")}, want: []string{observed, waits},
+		},
+		{name: "another number of pods after a rollback, while paused", old: []change{pause(true), rolledBack}, new: []change{pause(true), rolledBack, replicas(3)}},
 
 		{name: "another image, and back to Enforce", old: []change{observe}, new: []change{enforce, image("web:2")}},
 		{name: "another image, and back to the default", old: []change{suspend}, new: []change{image("web:2")}},
