@@ -149,11 +149,37 @@ func TestUndoOfWhatWaitsWarnsOfNothing(t *testing.T) {
 	if r := p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "It waits while rollouts are paused."); !strings.HasPrefix(r.stderr, warns) {
 		t.Errorf("set image does not warn: %q", r.stderr)
 	}
+	p.diffSaysPauseOnce()
 	p.eventually("the image to wait", func() bool { return p.get("web").Status.Revision.Current == 2 && p.updated(kube) == 0 })
 	for _, dryRun := range []string{"server", "none"} {
 		r := p.want(0, []string{"undo", "web", "--dry-run=" + dryRun}, "  No pod is replaced, because all of them are of that revision already.\n")
 		if r.stderr != "" {
 			t.Errorf("undo with --dry-run=%s warns: %s", dryRun, r.stderr)
+		}
+	}
+}
+
+// diffSaysPauseOnce: the difference says what waits and which files do not, so the API server's warnings of it are left out.
+func (p *plugin) diffSaysPauseOnce() {
+	p.Helper()
+	const (
+		waits = "It waits while rollouts are paused."
+		files = " ConfigMap files-config changes at once, and running pods see its new files within about a minute."
+	)
+	diff := func(name, spec string) result {
+		p.Helper()
+		return p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: "+name+"}, spec: "+spec+"}"), "diff", "-f", "-")
+	}
+	p.create("files", "{image: example.com/web:1, replicas: 2, config: {mountPath: /etc/web, data: {a: '1'}}}")
+	p.want(0, []string{"status", "files", "--watch", "--timeout=60s"}, "Ready")
+	p.want(0, []string{"pause", "files"})
+	for _, test := range []struct{ name, spec, want string }{
+		{"web", "{image: example.com/web:3, replicas: 2, paused: true}", waits},
+		{"files", "{image: example.com/web:1, replicas: 2, paused: true, config: {mountPath: /etc/web, data: {a: '2'}}}", waits + files},
+	} {
+		r := diff(test.name, test.spec)
+		if r.code != 1 || r.stderr != "" || strings.Count(r.stdout, "paused.") != 1 || !strings.Contains(r.stdout, test.want+"\n") {
+			p.Errorf("%+v, want %s", r, test.want)
 		}
 	}
 }

@@ -301,7 +301,7 @@ func (t *tool) compareLive(
 			if found, err := loadForeign(ctx, clients, others, d); err != nil {
 				return d, err
 			} else if !found {
-				return d, accepted(ctx, clients, live, application)
+				return d, t.accepted(ctx, clients, live, application, d)
 			}
 		}
 	}
@@ -325,9 +325,21 @@ func (t *tool) compareLive(
 		}
 	}
 	if err == nil && asksCluster {
-		err = accepted(ctx, clients, live, application)
+		err = t.accepted(ctx, clients, live, application, d)
 	}
 	return d, err
+}
+
+// accepted is accepted without the warnings about a pause that the difference says too, or contradicts.
+func (t *tool) accepted(ctx context.Context, clients *cluster.Clients, live, application *v1.Application, d preview.Difference) error {
+	t.warned.forget()
+	switch {
+	case difference.Waits(d):
+		t.warned.mute(pausedWarning, filesWarning)
+	case difference.TakesBack(d):
+		t.warned.mute(pausedWarning)
+	}
+	return accepted(ctx, clients, live, application)
 }
 
 // loadForeign reads objects that have the names of children to create, and reports whether there are any. They lack the Application's

@@ -211,6 +211,9 @@ func storedClass(edited, written *v1.Application, dryRun bool) string {
 // that takes back what waits.
 const pausedWarning = "spec.paused: the pods stay as they are"
 
+// filesWarning begins the warning that the files of the pods do not wait for the end of the pause.
+const filesWarning = "spec.paused: the rollout waits"
+
 // noteUnknown says why there is no summary, unless the API server refuses the write for the same reason, or warns of it: it says it.
 func (e *editing) noteUnknown(unknown, written error) {
 	if unknown == nil {

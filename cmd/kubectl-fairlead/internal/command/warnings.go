@@ -16,15 +16,15 @@ type warnings struct {
 	rest.WarningHandler
 	mu   sync.Mutex
 	said []string
-	// muted is the beginning of a warning that is not printed.
-	muted string
+	// muted are the beginnings of warnings that are not printed.
+	muted []string
 }
 
 // HandleWarningHeader prints one warning of an answer.
 func (w *warnings) HandleWarningHeader(code int, agent, text string) {
 	w.mu.Lock()
 	w.said = append(w.said, text)
-	isMuted := w.muted != "" && strings.HasPrefix(text, w.muted)
+	isMuted := slices.ContainsFunc(w.muted, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
 	w.mu.Unlock()
 	if isMuted {
 		return
@@ -36,14 +36,14 @@ func (w *warnings) HandleWarningHeader(code int, agent, text string) {
 func (w *warnings) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.said, w.muted = nil, ""
+	w.said, w.muted = nil, nil
 }
 
-// mute leaves out a warning with this beginning, until the next edit.
-func (w *warnings) mute(beginning string) {
+// mute leaves out warnings with these beginnings, until the next edit.
+func (w *warnings) mute(beginnings ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.muted = beginning
+	w.muted = append(w.muted, beginnings...)
 }
 
 // has reports whether the API server has said this since then.

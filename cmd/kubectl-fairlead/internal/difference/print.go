@@ -114,7 +114,7 @@ func Headline(d preview.Difference) string {
 			said += " With strategy Recreate, requests fail meanwhile."
 		}
 		if pods.Paused {
-			said += " It waits while rollouts are paused." + newFiles(d)
+			said += waits + newFiles(d)
 		}
 		said += scaled(pods)
 	case pods.Held > 0 && len(pods.Because) > 0:
@@ -137,6 +137,12 @@ func Headline(d preview.Difference) string {
 	}
 	return said + pinned(pods)
 }
+
+// waits says that a pause holds the pods back.
+const waits = " It waits while rollouts are paused."
+
+// Waits reports whether Headline says that a pause holds the pods back, and which files it does not.
+func Waits(d preview.Difference) bool { return strings.Contains(Headline(d), waits) }
 
 // allKept reports whether all pods have the template of the change already.
 func allKept(pods preview.Pods) bool { return pods.Replaced && pods.Kept > 0 && pods.Kept >= pods.Live }
