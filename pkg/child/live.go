@@ -29,6 +29,8 @@ type Snapshot struct {
 	// are the Application's: Deployment, ReplicaSet, Pod. The cache owns them: never change them.
 	ReplicaSets []*ReplicaSet
 	Pods        []*Pod
+	// SameSpecSince is a generation of the Deployment since which its spec is known to be the same; 0 if that is not known.
+	SameSpecSince int64
 }
 
 // Unavailable is why the controller cannot read or write an optional kind.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,7 +79,7 @@ func TestOwnersFollowDeletionPolicy(t *testing.T) {
 				pass(5 * time.Second)
 				w.pods("web", 1)
 				pass(5 * time.Second)
-				generation := w.deployment("web").Generation
+				spec := w.deployment("web").Spec
 				w.edit("web", func(a *v1.Application) { a.Spec.ReconcilePolicy = policy })
 				for _, deletion := range []v1.DeletionPolicy{v1.DeletionOrphan, v1.DeletionDelete, v1.DeletionOrphan} {
 					w.edit("web", func(a *v1.Application) { a.Spec.DeletionPolicy = deletion })
@@ -94,8 +95,8 @@ func TestOwnersFollowDeletionPolicy(t *testing.T) {
 						t.Errorf("with %s something is written at rest", deletion)
 					}
 				}
-				if got := w.deployment("web").Generation; got != generation {
-					t.Errorf("the Deployment's spec was written: generation %d, want %d", got, generation)
+				if got := w.deployment("web").Spec; !equality.Semantic.DeepEqual(got, spec) {
+					t.Errorf("the Deployment's spec was written: %+v, want %+v", got, spec)
 				}
 			})
 		})

@@ -23,10 +23,10 @@ import (
 // now and is not ready.
 func (w *world) startPod(name string) {
 	w.Helper()
-	w.pods(name, 0)
 	deployment := applytest.Edit(w.server, child.Deployment, namespace, name, func(d *appsv1.Deployment) {
 		d.Annotations[child.RevisionAnnotation] = "1"
 	})
+	w.pods(name, 0) // It observes the generation of the annotation.
 	meta := metav1.ObjectMeta{
 		Namespace: namespace, Name: name + "-1", Labels: map[string]string{v1.LabelApplication: name},
 		Annotations:     map[string]string{child.RevisionAnnotation: "1"},

@@ -55,6 +55,8 @@ type remembered struct {
 	// sighted is the latest time of an object, and routes are when this process created those of routes; see server_time.go.
 	sighted sighting
 	routes  map[child.Ref]time.Time
+	// sameSpec are generations of its Deployment; see unchanged_spec.go.
+	sameSpec sameSpec
 }
 
 func newMemory(store *consistency.Store) *memory {

@@ -55,6 +55,7 @@ func (c *Controller) observe(_ context.Context, key cache.ObjectName, trigger wo
 	observed.Snapshot, err = c.snapshot(key)
 	if err == nil && observed.Application != nil {
 		observed.serverTime = c.memory.serverTime(observed.Snapshot, now)
+		observed.SameSpecSince, err = c.memory.sameSpecSince(observed.Snapshot)
 	}
 	return observed, err
 }

@@ -24,7 +24,7 @@ type Rollout struct {
 	Status appsv1.DeploymentStatus
 	// Desired is the number of desired pods.
 	Desired int32
-	// Observed means that Status is about the present generation of the Deployment.
+	// Observed means that Status is about the present spec of the Deployment.
 	Observed bool
 	// Uncreated means that the rollout has no ReplicaSet, because the API server refuses it.
 	Uncreated bool
@@ -54,7 +54,7 @@ func Assess(snapshot child.Snapshot, now time.Time) Rollout {
 		Deployment: deployment,
 		Status:     deployment.Status,
 		Desired:    replicas(deployment),
-		Observed:   deployment.Status.ObservedGeneration >= deployment.Generation,
+		Observed:   isObserved(snapshot, deployment),
 	}
 	progressing := r.Condition(appsv1.DeploymentProgressing)
 	if child.LacksReplicaSet(deployment) {
@@ -72,6 +72,16 @@ func Assess(snapshot child.Snapshot, now time.Time) Rollout {
 		r.Problems, r.RequeueAfter = r.findProblems(snapshot, now)
 	}
 	return r
+}
+
+// isObserved reports whether the Deployment controller has observed the spec of the Deployment. Another annotation makes another generation
+// too, which changes no pod.
+func isObserved(snapshot child.Snapshot, deployment *appsv1.Deployment) bool {
+	since := deployment.Generation
+	if snapshot.SameSpecSince > 0 {
+		since = min(since, snapshot.SameSpecSince)
+	}
+	return deployment.Status.ObservedGeneration >= since
 }
 
 func replicas(deployment *appsv1.Deployment) int32 {

@@ -91,6 +91,12 @@ func TestAssess(t *testing.T) {
 			s.Application.Status.Resources = []v1.ResourceStatus{{Group: "apps", Kind: "Deployment", Name: "web", UID: deploymentUID}}
 		}, complete},
 		{"Kubernetes has not observed the newest Deployment", func(_ *child.Snapshot, d *appsv1.Deployment) { d.Generation++ }, Rollout{Desired: 3}},
+		{"nor another annotation, but the spec is the same", func(s *child.Snapshot, d *appsv1.Deployment) {
+			d.Generation, s.SameSpecSince = 6, 4
+		}, complete},
+		{"it has observed the spec before", func(s *child.Snapshot, d *appsv1.Deployment) {
+			d.Generation, s.SameSpecSince = 6, 5
+		}, Rollout{Desired: 3}},
 		{"its ReplicaSet is refused", func(_ *child.Snapshot, d *appsv1.Deployment) { refuseReplicaSet(d) }, Rollout{
 			Desired: 3, Observed: true, Uncreated: true,
 			Problems: []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "ReplicaSet web-3: exceeded quota: sets, requested: count/replicasets.apps=1, used: count/replicasets.apps=1, limited: count/replicasets.apps=1"}},

@@ -81,7 +81,8 @@ func desiredReplicas(result plan.Result, live int32) int32 {
 }
 
 // changesPods reports whether a write of the Deployment made its live status obsolete: the API server increments the
-// generation if and only if the spec changed. So the repair of a label does not make Ready False for a moment.
+// generation if the spec or an annotation changed. So the repair of a label does not make Ready False for a moment. One of an annotation
+// does: those that Fairlead sets on a Deployment say what its pods are, and change with them.
 func changesPods(result plan.Result) bool {
 	switch result.Action {
 	case plan.Create:

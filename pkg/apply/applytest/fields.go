@@ -146,8 +146,12 @@ func (s *Server) withStatusOf(k *kind, object, other child.Object) child.Object 
 	return merged
 }
 
-// changesSpec reports whether a write changes more than metadata and status, and so increments the generation.
+// changesSpec reports whether a write changes more than metadata and status, and so increments the generation. For a Deployment, another
+// annotation does too, because its ReplicaSets get it.
 func changesSpec(before, after child.Object) bool {
+	if _, ok := after.(*appsv1.Deployment); ok && !equality.Semantic.DeepEqual(before.GetAnnotations(), after.GetAnnotations()) {
+		return true
+	}
 	was, is := asMap(before), asMap(after)
 	for _, fields := range []map[string]any{was, is} {
 		for _, name := range []string{"apiVersion", "kind", "metadata", "status"} {

@@ -104,6 +104,9 @@ func TestStatusAndGeneration(t *testing.T) {
 	}); *d.Spec.Replicas != 3 || d.Status.Replicas != 2 || d.Generation != 2 {
 		t.Errorf("after a write of the spec: generation %d with %v and %v", d.Generation, *d.Spec.Replicas, d.Status)
 	}
+	if d := applytest.Edit(s, child.Deployment, "shop", "web", func(d *appsv1.Deployment) { d.Annotations = map[string]string{"team": "shop"} }); d.Generation != 3 {
+		t.Errorf("after a write of an annotation: generation %d", d.Generation)
+	}
 	application := applytest.Put(s, applytest.Applications, &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
 	if application.Status.ObservedGeneration != -1 || application.Spec.ReconcilePolicy != v1.ReconcileEnforce {
 		t.Errorf("the defaults of the CRD are missing: %+v", application)
