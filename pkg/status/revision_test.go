@@ -190,6 +190,19 @@ func TestRollbackBesideConflictIsTold(t *testing.T) {
 	if again := Transitions(back, back); len(again) > 0 {
 		t.Errorf("told again: %+v", again)
 	}
+	free := with(func(_ *Input, d *appsv1.Deployment) { rollingOut(d) })
+	takenBack(&free, nil)
+	alone := compute(free, noon)
+	if stalled := meta.FindStatusCondition(alone.Conditions, v1.ConditionStalled); stalled == nil || stalled.Reason != v1.ReasonRolledBack {
+		t.Errorf("after the conflict Stalled is %+v", stalled)
+	}
+	if again := Transitions(back, alone); len(again) > 0 {
+		t.Errorf("told again when the conflict ends: %+v", again)
+	}
+	free.RolledBack = &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: "Revision 3 (web:3) failed. Revision 1 (web:1) runs instead."}
+	if another := Transitions(back, compute(free, noon)); len(another) != 1 || another[0].Reason != v1.ReasonRolledBack {
+		t.Errorf("another rollback has the Events %+v", another)
+	}
 	// Stalled begins with what RolledBack says, although its reason is about the pods.
 	pods := *back.DeepCopy()
 	for i := range pods.Conditions {

@@ -40,8 +40,9 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 		}
 	}
 	if stalled := turned(old, new, v1.ConditionStalled, metav1.ConditionTrue); stalled != nil {
-		// The loop above has reported each conflict.
-		if stalled.Reason != v1.ReasonConflict || len(list) == 0 {
+		// The loop above has reported each conflict. A rollback had its Event when it began, also if something worse was the reason of
+		// Stalled, and ends now.
+		if (stalled.Reason != v1.ReasonConflict || len(list) == 0) && (stalled.Reason != v1.ReasonRolledBack || !staysRolledBack(old, new)) {
 			list = append(list, warning(stalled.Reason, stalled.Message, cause(new, stalled.Reason)))
 		}
 	} else if unready := turned(old, new, v1.ConditionReady, metav1.ConditionFalse); unready != nil && needsUser(old, new, unready.Reason) {
@@ -70,6 +71,13 @@ func Transitions(old, new v1.ApplicationStatus) []Transition {
 		list = append(list, Transition{Type: corev1.EventTypeNormal, Reason: ready.Reason, Message: ready.Message})
 	}
 	return list
+}
+
+// staysRolledBack reports whether the rollback of the new status is the one of the old status.
+func staysRolledBack(old, new v1.ApplicationStatus) bool {
+	was, is := meta.FindStatusCondition(old.Conditions, v1.ConditionRolledBack), meta.FindStatusCondition(new.Conditions, v1.ConditionRolledBack)
+	return was != nil && is != nil && was.Status == metav1.ConditionTrue && is.Status == metav1.ConditionTrue &&
+		withoutUntil(was.Message) == withoutUntil(is.Message)
 }
 
 // awaitsAdoption reports whether the Application waits to adopt a Deployment. What it would change is no news then: the
