@@ -17,6 +17,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/subresources/v1alpha1"
 	"fairlead.dev/fairlead/pkg/child"
+	subresources "fairlead.dev/fairlead/pkg/generated/clientset/versioned/typed/subresources/v1alpha1"
 )
 
 // onChildren are rules for all kinds of children.
@@ -24,6 +25,19 @@ func onChildren() []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for _, kind := range child.AllKinds() {
 		rules = append(rules, rule(kind.Group, kind.Resource, "list"))
+	}
+	return rules
+}
+
+// rendersWithout are the rules of a user who may render, and may list each kind of children except this one.
+func rendersWithout(lacking child.Kind) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
+		rule(group, "applications/render", "create"), rule(v1.GroupName, "applications", "get", "patch", "create"), rule("", "pods", "list"),
+	}
+	for _, kind := range child.AllKinds() {
+		if kind != lacking {
+			rules = append(rules, rule(kind.Group, kind.Resource, "list"))
+		}
 	}
 	return rules
 }
@@ -136,16 +150,58 @@ func TestRenderForeign(t *testing.T) {
 	if len(said) != 1 || !strings.HasPrefix(said[0], "Blocked: Fairlead leaves the object alone: ") {
 		t.Errorf("the ServiceAccount: %q, want it blocked", said)
 	}
-	var rules []rbacv1.PolicyRule
-	for _, kind := range child.AllKinds() {
-		if kind != child.ServiceAccount {
-			rules = append(rules, rule(kind.Group, kind.Resource, "list"))
-		}
-	}
-	rules = append(rules, rule(group, "applications/render", "create"), rule(v1.GroupName, "applications", "get", "patch", "create"), rule("", "pods", "list"))
-	_, err = f.client("without-accounts", rules...).ApplicationRuntimes(f.namespace).Render(t.Context(), "foreign", options, metav1.CreateOptions{})
+	_, err = f.client("without-accounts", rendersWithout(child.ServiceAccount)...).ApplicationRuntimes(f.namespace).Render(t.Context(), "foreign", options, metav1.CreateOptions{})
 	if code(err) != 403 || strings.Contains(err.Error(), "Blocked") {
 		t.Errorf("without the permission to list ServiceAccounts: %v, want 403", err)
+	}
+}
+
+// TestRenderOptionalKinds: a user without permission to list an optional kind learns nothing of an Application that has or would have a child
+// of it, and everything of another one.
+func TestRenderOptionalKinds(t *testing.T) {
+	f := start(t)
+	// The cluster serves no HTTPRoutes, and the controller leaves the resources in the status of a suspended Application.
+	f.apply("had", 1, func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend })
+	f.eventually("an HTTPRoute in the status", func() error {
+		had, err := f.fairlead.AppsV1().Applications(f.namespace).Get(t.Context(), "had", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		had.Status.Resources = []v1.ResourceStatus{{Group: child.HTTPRoute.Group, Kind: child.HTTPRoute.Kind, Name: "had", State: v1.ResourceSynced}}
+		_, err = f.fairlead.AppsV1().Applications(f.namespace).UpdateStatus(t.Context(), had, metav1.UpdateOptions{})
+		return err
+	})
+	withPort := func(spec map[string]any) {
+		spec["ports"] = []any{map[string]any{"name": "http", "containerPort": 8080}}
+	}
+	monitored := func(spec map[string]any) { withPort(spec); spec["monitoring"] = map[string]any{} }
+	routes := f.client("without-routes", rendersWithout(child.HTTPRoute)...).ApplicationRuntimes(f.namespace)
+	monitors := f.client("without-monitors", rendersWithout(child.ServiceMonitor)...).ApplicationRuntimes(f.namespace)
+	for _, test := range []struct {
+		name        string
+		application string
+		mutate      func(spec map[string]any)
+		routes      int
+		monitors    int
+	}{
+		{"an Application without optional kinds", "plain", withPort, 0, 0},
+		{"one that has an HTTPRoute", "had", withPort, 403, 0},
+		{"one that would have a ServiceMonitor", "monitored", monitored, 0, 403},
+	} {
+		options := renderOptions(test.application, "example.com/"+test.application+":1", test.mutate)
+		for _, user := range []struct {
+			views   subresources.ApplicationRuntimeInterface
+			without child.Kind
+			want    int
+		}{{routes, child.HTTPRoute, test.routes}, {monitors, child.ServiceMonitor, test.monitors}} {
+			got, err := user.views.Render(t.Context(), test.application, options, metav1.CreateOptions{})
+			switch {
+			case user.want == 0 && err != nil:
+				t.Errorf("%s, without the permission to list %s: %v", test.name, user.without.Resource, err)
+			case user.want != 0 && (code(err) != user.want || !strings.Contains(err.Error(), user.without.Resource) || len(got.Children) > 0):
+				t.Errorf("%s, without the permission to list %s: %v, want %d", test.name, user.without.Resource, err, user.want)
+			}
+		}
 	}
 }
 
