@@ -308,7 +308,7 @@ func summarizeResults(in Input, children []assessment, now time.Time) (s summary
 		}
 		s, blocked = summary{
 			stalled: stalled, reconciling: !stalled, reason: reason,
-			message: blockedMessage(same) + waiting(children, same) + recheck(reason), cause: whyBlocked(same),
+			message: blockedMessage(same) + waiting(children, same) + recheck(reason) + alsoBlocked(children, reason), cause: whyBlocked(same),
 		}, true
 		if stalled {
 			break
@@ -373,6 +373,23 @@ func waiting(children, blocked []assessment) string {
 			names = append(names, a.Ref.Kind.Kind+" "+a.Ref.Name)
 		}
 	}
+	return sentence(" Waiting for it: ", names)
+}
+
+// alsoBlocked is a sentence about the children that a user has to unblock for other reasons; "" if there are none. Without it, they would
+// show one after the other. A reason that may go away without a user would change the message each time.
+func alsoBlocked(children []assessment, reason string) string {
+	var names []string
+	for _, a := range children {
+		if a.reason != reason && stalls(a.reason) {
+			names = append(names, fmt.Sprintf("%s %s (%s)", a.Ref.Kind.Kind, a.Ref.Name, a.reason))
+		}
+	}
+	return sentence(" Also blocked, see status.resources: ", names)
+}
+
+// sentence lists the first of the names; "" if there are none.
+func sentence(begin string, names []string) string {
 	const most = 5
 	if len(names) > most {
 		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
@@ -380,5 +397,5 @@ func waiting(children, blocked []assessment) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " Waiting for it: " + strings.Join(names, ", ") + "."
+	return begin + strings.Join(names, ", ") + "."
 }

@@ -118,6 +118,23 @@ func TestSummaryCountsTheOthers(t *testing.T) {
 	}
 }
 
+// Ready has the worst reason, and names the children that a user has to unblock for other reasons. One that is retried is left out: it may come
+// and go.
+func TestOtherReasonsAreNamed(t *testing.T) {
+	foreign := result(plan.NotOwned, child.Service, "web", newService())
+	foreign.Reason = "Service web exists and does not belong to the Application"
+	quota := apierrors.NewForbidden(services, "web", errors.New("exceeded quota: small, requested: count/ingresses=1, used: count/ingresses=1, limited: count/ingresses=1"))
+	in := with(replace(foreign), func(in *Input, _ *appsv1.Deployment) {
+		in.Results = append(in.Results,
+			failedWith(result(plan.Create, child.Ingress, "web", nil), quota),
+			failedWith(result(plan.Apply, child.PodDisruptionBudget, "web", nil), errOther))
+	})
+	const want = "Service web exists and does not belong to the Application. Checked again within 30 s. Also blocked, see status.resources: Ingress web (QuotaExceeded)."
+	if got := compute(in, noon).Conditions[0]; got.Reason != v1.ReasonConflict || got.Message != want {
+		t.Errorf("Ready is %s: %q, want %q", got.Reason, got.Message, want)
+	}
+}
+
 // Every message about foreign objects names them, and the condition counts them.
 func TestConflictsAreNamed(t *testing.T) {
 	foreign := func(kind child.Kind, name string) plan.Result {
