@@ -106,7 +106,7 @@ func TestRestartTwice(t *testing.T) {
 		if err := restart(); !apierrors.IsConflict(err) || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		if err := restart(); err != nil {
 			t.Error(err)
 		}

@@ -86,7 +86,8 @@ func read(application *v1.Application, objects []*appsv1.ControllerRevision) []r
 		if key := keyInName(application, object.Name); key != "" {
 			history = append(history, revision{
 				name: object.Name, number: object.Revision, former: readNumbers(object.Annotations[v1.AnnotationFormerNumbers]),
-				rolledBack: readNames(application, object.Annotations[v1.AnnotationRolledBackBefore]), spec: key, data: object.Data.Raw, service: readServicePorts(object.Annotations[v1.AnnotationServicePorts]),
+				rolledBack: readNames(application, object.Annotations[v1.AnnotationRolledBackBefore]), spec: key, data: object.Data.Raw,
+				service: readServicePorts(object.Annotations[v1.AnnotationServicePorts]),
 			})
 		}
 	}

@@ -37,10 +37,11 @@ func TestLintWithoutTheClass(t *testing.T) {
 			"-:6: " + needs + ", or name a class that does in spec.className: no class of the files is the default (validation)\n"},
 	} {
 		streams, in, out, _ := genericiooptions.NewTestIOStreams()
-		if in.WriteString(web); strings.HasPrefix(test.name, "no class") {
-			in.Reset()
-			in.WriteString(strings.Replace(web, "  className: gold\n", "", 1))
+		object := web
+		if strings.HasPrefix(test.name, "no class") {
+			object = strings.Replace(web, "  className: gold\n", "", 1)
 		}
+		in.WriteString(object)
 		code := Run(t.Context(), streams, append([]string{"lint", "-f", "-"}, test.args...))
 		if code != test.code || !strings.HasPrefix(out.String(), test.want) {
 			t.Errorf("%s: exit code %d, %s, want %d, %s", test.name, code, out, test.code, test.want)
