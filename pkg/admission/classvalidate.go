@@ -13,7 +13,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -162,7 +161,7 @@ func missingDefaultLimits(spec *v1.ApplicationClassSpec) []string {
 		return nil
 	}
 	var warnings []string
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+	for _, name := range validation.LimitedResources() {
 		if _, found := spec.Defaults.Resources.Limits[name]; !found {
 			warnings = append(warnings, fmt.Sprintf(
 				"spec.defaults.resources.limits: there is none for %[1]s, and requireResourceLimits asks for one, so an Application that sets no %[1]s limit is refused: add %[1]s", name))

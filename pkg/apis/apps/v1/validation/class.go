@@ -77,7 +77,7 @@ func validateDefaultLimits(path *field.Path, spec v1.ApplicationClassSpec) field
 		return nil
 	}
 	var errs field.ErrorList
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+	for _, name := range LimitedResources() {
 		if limit, limited := spec.Defaults.Resources.Limits[name]; limited && limit.Sign() == 0 {
 			errs = append(errs, field.Invalid(path.Key(string(name)), limit.String(), "is unlimited, and requireResourceLimits asks for a limit"))
 		}

@@ -201,10 +201,15 @@ func droppedLimit(in input, own corev1.ResourceRequirements, name corev1.Resourc
 	return fmt.Sprintf("; its default of %s is not taken, because your request %s is higher: set a limit", limit.String(), request.String())
 }
 
+// LimitedResources are those for which requireResourceLimits asks for a limit.
+func LimitedResources() []corev1.ResourceName {
+	return []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
+}
+
 // requireLimits wants a limit for each resource. dropped says why one that the class has by default is missing.
 func requireLimits(path *field.Path, limits corev1.ResourceList, requires string, dropped func(corev1.ResourceName) string) field.ErrorList {
 	var errs field.ErrorList
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+	for _, name := range LimitedResources() {
 		path := path.Child("resources", "limits").Key(string(name))
 		limit, limited := limits[name]
 		switch {
