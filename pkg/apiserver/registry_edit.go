@@ -61,21 +61,15 @@ func restart(_ options, now time.Time) (map[string]any, error) {
 func restartedAt(now time.Time) string { return now.UTC().Format(time.RFC3339) }
 
 // checkRestart refuses to try a revision again that failed and was rolled back: the spec still says it, and a restart is a change of it.
-// Of a suspended Application it only warns, as the plugin does: whether the spec has changed since is not known. It refuses a second restart
-// within one second too, which would change nothing, because the time of a restart has whole seconds.
+// Of a suspended Application it only warns, as the plugin does. It refuses a second restart within one second too, which would change nothing,
+// because the time of a restart has whole seconds.
 func checkRestart(application *v1.Application, now time.Time) (caution string, err error) {
 	if metadata := application.Spec.PodMetadata; metadata != nil && metadata.Annotations[v1.AnnotationRestartedAt] == restartedAt(now) {
 		return "", conflict(application, "it was restarted in this very second already: to restart it once more, send the request again")
 	}
 	status := application.Status.Revision
-	switch {
-	case status == nil || status.RolledBackFrom == 0:
-		return "", nil
-	case application.Spec.ReconcilePolicy == v1.ReconcileSuspend:
-		caution = fmt.Sprintf("revision %d failed and was rolled back: if the spec still asks for it, the restart tries it again", status.RolledBackFrom)
-	}
-	if !application.IsRolledBack() || application.Status.ObservedGeneration != application.Generation {
-		return caution, nil
+	if status == nil || status.RolledBackFrom == 0 || !application.IsRolledBack() || application.Status.ObservedGeneration != application.Generation {
+		return application.RestartCaution(), nil
 	}
 	return "", conflict(application, fmt.Sprintf(
 		"revision %d failed and was rolled back, and a restart would try it again: change the pods in the spec instead", status.RolledBackFrom))

@@ -107,7 +107,11 @@ func Restart(now time.Time, deployed bool) Edit {
 			return "", errors.New("it was restarted in this very second already, so nothing was written: to restart it once more, run the command again")
 		}
 		application.Spec.PodMetadata.Annotations[v1.AnnotationRestartedAt] = at
-		return "a restart of the pods" + failedBefore(application), nil
+		what := "a restart of the pods"
+		if caution := application.RestartCaution(); caution != "" {
+			what += "; " + caution
+		}
+		return what, nil
 	}
 }
 
@@ -150,15 +154,6 @@ func Scale(replicas, current int32) Edit {
 		application.Spec.Replicas = &replicas
 		return fmt.Sprintf("replicas %d → %d", was, replicas), nil
 	}
-}
-
-// failedBefore is the caution about a suspended Application that was rolled back: whether its spec has changed since is not known.
-func failedBefore(application *v1.Application) string {
-	status := application.Status.Revision
-	if application.Spec.ReconcilePolicy != v1.ReconcileSuspend || status == nil || status.RolledBackFrom == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; revision %d failed and was rolled back: if the spec still asks for it, the restart tries it again", status.RolledBackFrom)
 }
 
 // isStoppedByHand reports whether another client scaled the Deployment to 0, where its autoscaler does nothing.
