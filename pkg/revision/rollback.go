@@ -39,11 +39,11 @@ func Select(in Input) (Selection, error) {
 // failed reports whether the rollout of the spec failed and must be rolled back. The Deployment carries the name of its
 // revision, so another revision's failure does not count.
 func (f facts) failed() bool {
-	rollback, paused := f.Application.Spec.Rollback, f.Application.Spec.Paused
+	rollback, paused, policy := f.Application.Spec.Rollback, f.Application.Spec.Paused, f.Application.Spec.ReconcilePolicy
 	return f.Health.TimedOut && f.deployed.spec == f.wanted &&
 		rollback != nil && rollback.Policy == v1.RollbackOnFailure &&
 		(paused == nil || !*paused) &&
-		f.Application.Spec.ReconcilePolicy != v1.ReconcileObserve
+		policy != v1.ReconcileObserve && policy != v1.ReconcileSuspend
 }
 
 // rollBack selects the revision that was healthy last, in place of the one that failed.

@@ -201,6 +201,7 @@ func TestNotRolledBack(t *testing.T) {
 		{"there is no policy", func(c *cluster) { c.application.Spec.Rollback = nil }, broken, ""},
 		{"paused", func(c *cluster) { c.application.Spec.Paused = new(true) }, broken, ""},
 		{"observed only", func(c *cluster) { c.application.Spec.ReconcilePolicy = v1.ReconcileObserve }, broken, ""},
+		{"suspended", func(c *cluster) { c.application.Spec.ReconcilePolicy = v1.ReconcileSuspend }, broken, ""},
 		{"the Deployment is about another revision", func(c *cluster) { c.deployment.Annotations[v1.AnnotationRevision] = "web-0123456789" }, broken, ""},
 		{"the Deployment is of an older Fairlead", func(c *cluster) { c.deployment.Annotations = nil }, broken, ""},
 		{"never healthy", func(c *cluster) { c.application.Status.Revision.LastHealthy = 0 }, broken, v1.ReasonNoHealthyRevision},
