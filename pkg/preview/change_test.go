@@ -12,9 +12,11 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/preview"
 	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
@@ -59,6 +61,74 @@ func TestResumeComparesWithLive(t *testing.T) {
 			}
 			if !d.Pods.Replaced || d.Pods.Before == nil || *d.Pods.Before != 3 || *d.Pods.After != 5 {
 				t.Errorf("%+v, want that 3 pods are replaced, and become 5", d.Pods)
+			}
+		})
+	}
+}
+
+// secondRevision is the Application healthy with another image, which runs as its revision 2, and its live children.
+func secondRevision(t *testing.T) (application *v1.Application, live child.Snapshot, deployment *appsv1.Deployment) {
+	t.Helper()
+	objects, _ := treetest.Load(t, "healthy")
+	live, application = objects.Snapshot(), objects.Application.DeepCopy()
+	application.Spec.Image = "example.com/web:2"
+	deployment = child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
+	for _, desired := range rendered(t, application, live, platform()).Children {
+		if _, exists := live.Children[desired.Ref]; exists || desired.Kind != child.ControllerRevision {
+			continue
+		}
+		object, err := desired.Object()
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := &appsv1.ControllerRevision{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, second); err != nil {
+			t.Fatal(err)
+		}
+		second.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))}
+		live.Children[desired.Ref] = second
+		deployment.Annotations[v1.AnnotationRevision] = second.Name
+		deployment.Spec.Template.Spec.Containers[0].Image = application.Spec.Image
+		application.Status.Revision.Current = second.Revision
+		return application, live, deployment
+	}
+	t.Fatal("no second revision is rendered")
+	return nil, live, nil
+}
+
+// TestGoingBack: a spec that goes back to a former one gives the ControllerRevision another number, whatever ran before, also while the
+// Application is suspended after its rollout failed: nothing was rolled back then.
+func TestGoingBack(t *testing.T) {
+	for name, happen := range map[string]func(*v1.Application, *appsv1.Deployment, *child.Snapshot){
+		"it ran": func(*v1.Application, *appsv1.Deployment, *child.Snapshot) {},
+		"suspended after a failure": func(a *v1.Application, d *appsv1.Deployment, live *child.Snapshot) {
+			a.Spec.ReconcilePolicy, a.Spec.Rollback = v1.ReconcileSuspend, &v1.Rollback{Policy: v1.RollbackOnFailure}
+			d.Status.UpdatedReplicas = 1
+			d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: health.ReasonTimedOut}}
+			crashes := child.Container{Name: "cart", Termination: &child.Termination{ExitCode: 1, Reason: "Error", Restarts: 5}}
+			live.Pods = append(live.Pods, &child.Pod{ReplicaSet: live.ReplicaSets[0].UID, Problems: &child.PodProblems{Containers: []child.Container{crashes}}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old, live, deployment := secondRevision(t)
+			happen(old, deployment, &live)
+			objects, _ := treetest.Load(t, "healthy")
+			applied := old.DeepCopy()
+			applied.Spec.Image = objects.Application.Spec.Image
+			_, d, err := preview.Of(differ, old, applied, live, platform(), treetest.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string][]preview.Change{}
+			for _, c := range d.Children {
+				got[string(c.Action)+" "+c.Kind] = c.Changes
+			}
+			want := map[string][]preview.Change{
+				"Update ControllerRevision": {{Path: ".revision", Before: 1.0, After: 3.0}},
+				"Update Deployment":         {{Path: ".spec.template.spec.containers[cart].image", Before: old.Spec.Image, After: applied.Spec.Image}},
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -123,7 +124,12 @@ func Compare(differ plan.Differ, before, after Rendering, live child.Snapshot) (
 				continue
 			}
 		case isLive && desired.Kind == child.ControllerRevision:
-			continue // Already compared.
+			if c.Changes, err = renumbered(object, desired); err != nil {
+				return Difference{}, err
+			}
+			if c.Action = Update; len(c.Changes) == 0 {
+				continue
+			}
 		case isLive:
 			if !existed {
 				old = desired
@@ -165,6 +171,20 @@ func present(before Rendering, live child.Snapshot, application *v1.Application)
 	}
 	slices.SortFunc(refs, func(a, b child.Ref) int { return cmp.Compare(a.String(), b.String()) })
 	return refs
+}
+
+// renumbered is the change of a ControllerRevision that is live: its number, if the spec goes back to it. Its content has a hash in the name.
+func renumbered(live child.Object, after child.Desired) ([]Change, error) {
+	object, err := after.Object()
+	if err != nil {
+		return nil, err
+	}
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return nil, fmt.Errorf("convert %s: %w", after.Ref, err)
+	}
+	const number = "revision"
+	return Changes(map[string]any{number: before[number]}, map[string]any{number: object.Object[number]})
 }
 
 // ofLive are the changes of the live child: of the fields that are rendered, and of those that were, which an apply removes.
