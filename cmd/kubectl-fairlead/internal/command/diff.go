@@ -263,7 +263,7 @@ func (t *tool) compare(ctx context.Context, from platform, checker *manifest.Che
 	}
 	if err == nil && live != nil && d.Pods.Stopped != "" {
 		var pods int32
-		d.Pods.Unfinished, pods, err = unfinishedRollout(ctx, clients, live)
+		d.Pods.Unfinished, pods, _, err = unfinishedRollout(ctx, clients, live)
 		d.Pods.Live = max(d.Pods.Live, pods) // Those that nobody listed.
 	}
 	return d, about, err

@@ -42,11 +42,11 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return effect{summary: isDeleting}, nil
 	}
 	if !enforced(edited) {
-		unfinished, live, err := unfinishedRollout(ctx, clients, edited)
+		unfinished, live, strategy, err := unfinishedRollout(ctx, clients, edited)
 		if err != nil {
 			return effect{}, err
 		}
-		if goesOn := difference.GoesOn(unfinished, live); goesOn != "" {
+		if goesOn := difference.GoesOn(unfinished, live, strategy); goesOn != "" {
 			return effect{summary: "Until it is resumed, Fairlead replaces no pod." + goesOn}, nil
 		}
 		return effect{summary: "Until it is resumed, no pod is replaced."}, nil
@@ -125,18 +125,20 @@ func awaitsDeletion(loaded *cluster.Loaded) string {
 	return "The Deployment is being deleted" + waits + ". The edit has no effect before it is gone. Then Fairlead creates it again."
 }
 
-// unfinishedRollout is difference.Unfinished of the Application's Deployment, and the number of its pods.
-func unfinishedRollout(ctx context.Context, clients *cluster.Clients, application *v1.Application) (unfinished, live int32, err error) {
+// unfinishedRollout is difference.Unfinished of the Application's Deployment, the number of its pods, and its strategy.
+func unfinishedRollout(
+	ctx context.Context, clients *cluster.Clients, application *v1.Application,
+) (unfinished, live int32, strategy appsv1.DeploymentStrategyType, err error) {
 	deployment, err := clients.Kube.AppsV1().Deployments(application.Namespace).Get(ctx, application.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err):
-		return -1, 0, nil
+		return -1, 0, "", nil
 	case apierrors.IsNotFound(err), err == nil && !child.OwnedBy(deployment, application):
-		return 0, 0, nil
+		return 0, 0, "", nil
 	case err != nil:
-		return 0, 0, err
+		return 0, 0, "", err
 	}
-	return difference.Unfinished(deployment), deployment.Status.Replicas, nil
+	return difference.Unfinished(deployment), deployment.Status.Replicas, deployment.Spec.Strategy.Type, nil
 }
 
 // withContents is the effect of the difference and of ConfigMaps and Secrets that have changed meanwhile.

@@ -32,15 +32,18 @@ func TestEffectOfStopping(t *testing.T) {
 		change func(*appsv1.Deployment)
 		want   string // "" if no rollout goes on.
 	}{
-		"in the middle":    {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }, goesOn + "the other 3 pods."},
-		"near the end":     {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 3 }, goesOn + "the other pod."},
-		"at the beginning": {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 0 }, goesOn + "all 4 pods."},
-		"of one pod":       {func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 1, 0 }, goesOn + "the pod."},
-		"not observed":     {func(d *appsv1.Deployment) { d.Generation++ }, " A rollout that has begun goes on."},
-		"none":             {func(*appsv1.Deployment) {}, ""},
-		"paused":           {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.Spec.Paused = 1, true }, ""},
-		"without pods":     {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.Spec.Replicas = 1, new(int32(0)) }, ""},
-		"being deleted":    {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.DeletionTimestamp = 1, &now }, ""},
+		"in the middle":    {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }, goesOn + "the other 3 pods, as new ones become ready."},
+		"near the end":     {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 3 }, goesOn + "the other pod, once a new one is ready."},
+		"at the beginning": {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 0 }, goesOn + "all 4 pods, as new ones become ready."},
+		"of one pod":       {func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 1, 0 }, goesOn + "the pod, once a new one is ready."},
+		"recreates": {func(d *appsv1.Deployment) {
+			d.Status.UpdatedReplicas, d.Spec.Strategy.Type = 0, appsv1.RecreateDeploymentStrategyType
+		}, goesOn + "all 4 pods."},
+		"not observed":  {func(d *appsv1.Deployment) { d.Generation++ }, " A rollout that has begun goes on."},
+		"none":          {func(*appsv1.Deployment) {}, ""},
+		"paused":        {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.Spec.Paused = 1, true }, ""},
+		"without pods":  {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.Spec.Replicas = 1, new(int32(0)) }, ""},
+		"being deleted": {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.DeletionTimestamp = 1, &now }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 2, OwnerReferences: owner, Finalizers: []string{"example.com/hold"}}}

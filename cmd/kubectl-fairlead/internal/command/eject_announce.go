@@ -63,7 +63,7 @@ func replacesNone(objects []left) string {
 		if object.kind != child.Deployment || runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, live) != nil {
 			continue
 		}
-		if goesOn := difference.GoesOn(difference.Unfinished(live), live.Status.Replicas); goesOn != "" {
+		if goesOn := difference.GoesOn(difference.Unfinished(live), live.Status.Replicas, live.Spec.Strategy.Type); goesOn != "" {
 			return "The ejection replaces no pod." + goesOn
 		}
 	}

@@ -71,7 +71,7 @@ func Headline(d preview.Difference) string {
 	switch {
 	case pods.Stopped != "":
 		said = fmt.Sprintf("until it is resumed, no child changes and no pod is replaced (reconcilePolicy: %s).", pods.Stopped)
-		if goesOn := GoesOn(pods.Unfinished, pods.Live); goesOn != "" {
+		if goesOn := GoesOn(pods.Unfinished, pods.Live, pods.Strategy); goesOn != "" {
 			said = fmt.Sprintf("until it is resumed, no child changes, and Fairlead replaces no pod (reconcilePolicy: %s).", pods.Stopped) + goesOn
 		}
 	case pods.Unlisted:
@@ -205,7 +205,7 @@ func halted(pods preview.Pods) string {
 	if pods.Stopped == "" {
 		return ""
 	}
-	return fmt.Sprintf(" Fairlead changes no child until you resume the Application (reconcilePolicy: %s).", pods.Stopped) + GoesOn(pods.Unfinished, pods.Live)
+	return fmt.Sprintf(" Fairlead changes no child until you resume the Application (reconcilePolicy: %s).", pods.Stopped) + GoesOn(pods.Unfinished, pods.Live, pods.Strategy)
 }
 
 // newFiles says that a pause does not hold back the ConfigMap of spec.config, from which running pods read.

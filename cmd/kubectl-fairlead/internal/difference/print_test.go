@@ -129,7 +129,7 @@ func TestSentence(t *testing.T) {
 		"Until it is resumed, no child changes and no pod is replaced (reconcilePolicy: Observe).": {
 			Pods: preview.Pods{Live: 2, Replaced: true, Because: image, Stopped: v1.ReconcileObserve},
 		},
-		"Until it is resumed, no child changes, and Fairlead replaces no pod (reconcilePolicy: Observe). The rollout that has begun goes on: Kubernetes replaces the other 2 pods.": {
+		"Until it is resumed, no child changes, and Fairlead replaces no pod (reconcilePolicy: Observe). The rollout that has begun goes on: Kubernetes replaces the other 2 pods, as new ones become ready.": {
 			Pods: preview.Pods{Live: 3, Replaced: true, Because: image, Stopped: v1.ReconcileObserve, Unfinished: 2},
 		},
 		"No pod is replaced. The pods stay at revision 3 until you remove spec.rollback.toRevision.": {Pods: preview.Pods{Live: 2, Pinned: 3}},

@@ -22,21 +22,26 @@ func Unfinished(deployment *appsv1.Deployment) int32 {
 	return max(0, status.Replicas-status.UpdatedReplicas)
 }
 
-// GoesOn is the sentence about so many unfinished pods of all that run; "" if there are none. It follows another sentence.
-func GoesOn(unfinished, live int32) string {
+// GoesOn is the sentence about so many unfinished pods of all that run; "" if there are none. It follows another sentence. Kubernetes
+// replaces none of them while the new ones fail. With strategy Recreate it does not wait for the new ones.
+func GoesOn(unfinished, live int32, strategy appsv1.DeploymentStrategyType) string {
 	if unfinished < 0 {
 		return " A rollout that has begun goes on."
+	}
+	one, several := ", once a new one is ready.", ", as new ones become ready."
+	if strategy == appsv1.RecreateDeploymentStrategyType {
+		one, several = ".", "."
 	}
 	const goesOn = " The rollout that has begun goes on: Kubernetes replaces "
 	switch {
 	case unfinished == 0:
 		return ""
 	case unfinished >= live && unfinished == 1:
-		return goesOn + "the pod."
+		return goesOn + "the pod" + one
 	case unfinished >= live:
-		return goesOn + fmt.Sprintf("all %d pods.", unfinished)
+		return goesOn + fmt.Sprintf("all %d pods", unfinished) + several
 	case unfinished == 1:
-		return goesOn + "the other pod."
+		return goesOn + "the other pod" + one
 	}
-	return goesOn + fmt.Sprintf("the other %d pods.", unfinished)
+	return goesOn + fmt.Sprintf("the other %d pods", unfinished) + several
 }
