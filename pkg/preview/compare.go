@@ -59,7 +59,8 @@ type Pods struct {
 	Started int32 `json:"started,omitempty"`
 	// Live is the number of pods, Before and After are the desired numbers; nil if an autoscaler or a user decides. If After is
 	// set, Before of an Application that left it open, or was not carried out, is what the Deployment asks for. A new autoscaler does
-	// not wake a Deployment at 0: the controller does, and After is the number with which the autoscaler then starts.
+	// not wake a Deployment at 0: the controller does, and After is the number with which the autoscaler then starts. Of a new
+	// Deployment it is always the number with which that starts.
 	Live int32 `json:"live"`
 	// LiveUnknown means that nobody read the Deployment, so Live is 0. Compare leaves it false, since a snapshot does not say so.
 	LiveUnknown bool `json:"liveUnknown,omitempty"`
@@ -306,7 +307,7 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 	if live.Application != nil {
 		if deployment := ownedDeployment(live); deployment != nil {
 			pods.Live = deployment.Status.Replicas
-			if pods.After == nil && render.LiveReplicas(live) == 0 && createsAutoscaler(children) {
+			if pods.After == nil && render.LiveReplicas(live) == 0 && creates(children, child.HorizontalPodAutoscaler) {
 				pods.Before, pods.After = new(int32(0)), new(plan.InitialReplicas(after.Application))
 			}
 			if pods.After == nil {
@@ -325,6 +326,9 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 			}
 		}
 	}
+	if pods.After == nil && creates(children, child.Deployment) {
+		pods.After = new(plan.InitialReplicas(after.Application))
+	}
 	for _, c := range children {
 		if c.Kind != child.Deployment.Kind || c.Action != Update {
 			continue
@@ -339,6 +343,6 @@ func podsOf(before, after Rendering, live child.Snapshot, children []Child) Pods
 	return pods
 }
 
-func createsAutoscaler(children []Child) bool {
-	return slices.ContainsFunc(children, func(c Child) bool { return c.Kind == child.HorizontalPodAutoscaler.Kind && c.Action == Create })
+func creates(children []Child, kind child.Kind) bool {
+	return slices.ContainsFunc(children, func(c Child) bool { return c.Kind == kind.Kind && c.Action == Create })
 }

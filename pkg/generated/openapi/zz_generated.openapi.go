@@ -4400,7 +4400,7 @@ func schema_pkg_apis_subresources_v1alpha1_RenderedPods(ref common.ReferenceCall
 					},
 					"after": {
 						SchemaProps: spec.SchemaProps{
-							Description: "The desired number after; absent if an autoscaler or a user decides.",
+							Description: "The desired number after; absent if an autoscaler or a user decides. Of a new Deployment, it is the number with which that starts.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

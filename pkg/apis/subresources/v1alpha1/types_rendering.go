@@ -80,7 +80,7 @@ type RenderedPods struct {
 	// +optional
 	Before *int32 `json:"before,omitempty" protobuf:"varint,6,opt,name=before"`
 
-	// The desired number after; absent if an autoscaler or a user decides.
+	// The desired number after; absent if an autoscaler or a user decides. Of a new Deployment, it is the number with which that starts.
 	// +optional
 	After *int32 `json:"after,omitempty" protobuf:"varint,7,opt,name=after"`
 }
