@@ -130,6 +130,9 @@ func (t *tool) printDifferences(ctx context.Context, from platform, before []str
 	failed := 0
 	afterBlock := false // Blocks stand alone, lines together.
 	for _, application := range applications {
+		if len(applications) > 1 {
+			t.warned.name(application.String())
+		}
 		var d preview.Difference
 		var about compared
 		if len(before) > 0 {

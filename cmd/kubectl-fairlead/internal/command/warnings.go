@@ -16,6 +16,8 @@ type warnings struct {
 	rest.WarningHandler
 	mu   sync.Mutex
 	said []string
+	// about names the Application that the answers are about, where a command asks about several; else "".
+	about string
 	// muted are the beginnings of warnings that are not printed.
 	muted []string
 }
@@ -25,11 +27,21 @@ func (w *warnings) HandleWarningHeader(code int, agent, text string) {
 	w.mu.Lock()
 	w.said = append(w.said, text)
 	isMuted := slices.ContainsFunc(w.muted, func(beginning string) bool { return strings.HasPrefix(text, beginning) })
+	if w.about != "" {
+		text = w.about + ": " + text
+	}
 	w.mu.Unlock()
 	if isMuted {
 		return
 	}
 	w.WarningHandler.HandleWarningHeader(code, agent, text)
+}
+
+// name puts a name before each warning from now on.
+func (w *warnings) name(about string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.about = about
 }
 
 // forget begins another edit.
