@@ -33,16 +33,18 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 	adopts := false
 	for i, result := range results {
 		if children[i].Kind == KindDeployment && result.object != nil && !belongsTo(result.object, in.new) {
-			h.foreignDeployment(ctx, children[i], result.object, found)
-			adopts = true // Its adoption takes the Service over too.
+			adopts = h.foreignDeployment(ctx, children[i], result.object, found)
 		}
 	}
 	for i, result := range results {
 		existing, effect := result.object, ""
-		if existing == nil || belongsTo(existing, in.new) || adopts && (children[i].Kind == KindDeployment || children[i].Kind == child.Service.Kind) {
+		if existing == nil || belongsTo(existing, in.new) || children[i].Kind == KindDeployment {
 			continue
 		}
 		kind, _ := child.KindNamed(children[i].Kind)
+		if adopts && kind == child.Service && plan.Adoptable(kind, existing) {
+			continue // The adoption of the Deployment takes it over too.
+		}
 		if kind == child.ConfigMap {
 			effect = " and starts no pods"
 		}
@@ -75,8 +77,8 @@ func (h *Handler) newChildren(ctx context.Context, application *v1.Application) 
 	return children
 }
 
-// foreignDeployment warns of a Deployment that is not the Application's.
-func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, existing *metav1.PartialObjectMetadata, found *verdict) {
+// foreignDeployment warns of a Deployment that is not the Application's, and reports whether it offers its adoption.
+func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, existing *metav1.PartialObjectMetadata, found *verdict) (adopts bool) {
 	var ways []string
 	live := metav1.Object(existing)
 	if h.config.WithSelection != nil {
@@ -89,6 +91,7 @@ func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, e
 	case plan.IsLeftover(existing):
 		ways, known = append(ways, "take back what an earlier Application left behind (docs/guides/take-back.md)"), false
 	case plan.Adoptable(child.Deployment, live):
+		adopts = true
 		ways = append(ways, fmt.Sprintf("instead of this Application (delete it if it exists already), let kubectl fairlead adopt %[1]s --harden write one that fits, which names what needs your --accept, and replaces no pod until you say so; "+
 			"or let this one adopt it (set spec.adoptionPolicy to Consented and spec.paused to true, then run kubectl fairlead adopt %[1]s --existing)", deployment.Name))
 	}
@@ -106,6 +109,7 @@ func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, e
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("Deployment %q in namespace %q is not this Application's, so Fairlead leaves it alone and starts no pods: %s%s",
 		deployment.Name, deployment.Namespace, advice, last))
+	return adopts
 }
 
 // missingClass warns of a class that does not exist. The class may follow: a user who applies a directory should not

@@ -194,6 +194,24 @@ func TestValidate(t *testing.T) {
 			unwarned: `Service "web" in`, // The adoption of the Deployment takes it over.
 		},
 		{
+			name: "a Service beside a Deployment that an earlier Application left behind", updated: application(nil),
+			cluster: cluster{leftBehind: []string{"Deployment/web", "Service/web"}},
+			warned: []string{
+				`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: take back`,
+				`Service "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: take it back as docs/guides/take-back.md says, or give the Application another name`,
+			},
+		},
+		{
+			name: "a Service beside a Deployment that cannot be adopted", updated: application(nil),
+			cluster: cluster{exist: []string{"Deployment/web", "Service/web"}, config: selection(appsv1.DeploymentSpec{
+				Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpExists}}},
+			})},
+			warned: []string{
+				`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: rename the Application`,
+				`Service "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: `,
+			},
+		},
+		{
 			name: "a NetworkPolicy and an Ingress of others", updated: both(withRoute("a.example.com"), func(a *v1.Application) { a.Spec.NetworkPolicy = &v1.NetworkPolicy{} }),
 			cluster: cluster{exist: []string{"NetworkPolicy/web", "Ingress/web", "HTTPRoute/web"}},
 			warned: []string{
