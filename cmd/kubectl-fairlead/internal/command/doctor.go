@@ -141,7 +141,10 @@ func (t *tool) installation(ctx context.Context, namespace string) (doctor.Insta
 			return err
 		}},
 		{doctor.Permissions, func() error {
-			in.Denied, err = t.denied(ctx, clients)
+			if in.Asked, _, err = t.factory.ToRawKubeConfigLoader().Namespace(); err != nil {
+				return err
+			}
+			in.Denied, err = denied(ctx, clients, in.Asked)
 			return err
 		}},
 	} {
@@ -210,12 +213,8 @@ func (t *tool) probeWebhooks(ctx context.Context, clients *cluster.Clients, syst
 	return err
 }
 
-// denied asks the API server for what the commands need in the current namespace.
-func (t *tool) denied(ctx context.Context, clients *cluster.Clients) ([]string, error) {
-	namespace, _, err := t.factory.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		return nil, err
-	}
+// denied asks the API server for what the commands need in a namespace.
+func denied(ctx context.Context, clients *cluster.Clients, namespace string) ([]string, error) {
 	var denied []string
 	for _, needed := range []authorizationv1.ResourceAttributes{
 		{Verb: "list", Group: v1.SchemeGroupVersion.Group, Resource: v1.ApplicationResource},

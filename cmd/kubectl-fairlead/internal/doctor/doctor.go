@@ -41,8 +41,9 @@ type Installation struct {
 	Endpoints    []discoveryv1.EndpointSlice
 	Applications []v1.Application
 	Classes      []*v1.ApplicationClass
-	// Denied are what the user may not do, of what the plugin needs.
+	// Denied are what the user may not do in namespace Asked, of what the plugin needs.
 	Denied     []string
+	Asked      string
 	Unreadable map[string]error
 }
 
@@ -229,9 +230,9 @@ func validUntil(bundle []byte) time.Time {
 
 func (in Installation) permissions() Result {
 	if len(in.Denied) > 0 {
-		return Result{Permissions, tree.Progressing, "you may not " + strings.Join(in.Denied, ", "), "The commands leave out what you may not read."}
+		return Result{Permissions, tree.Progressing, "you may not " + strings.Join(in.Denied, ", ") + " in namespace " + in.Asked, "The commands leave out what you may not read."}
 	}
-	return Result{Permissions, tree.Healthy, "you may do what the commands need", ""}
+	return Result{Permissions, tree.Healthy, "you may do what the commands need in namespace " + in.Asked, ""}
 }
 
 // Print writes the results as text.

@@ -121,6 +121,26 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// TestPermissions names the namespace that was asked about: without -n it is that of the kubeconfig, and in another one the answer may differ.
+func TestPermissions(t *testing.T) {
+	in := healthy(t)
+	in.Asked = "dev"
+	for _, test := range []struct {
+		denied []string
+		want   string
+	}{
+		{nil, "you may do what the commands need in namespace dev"},
+		{[]string{"list pods", "get pods/log"}, "you may not list pods, get pods/log in namespace dev"},
+	} {
+		in.Denied = test.denied
+		results := doctor.Examine(in, now)
+		i := slices.IndexFunc(results, func(r doctor.Result) bool { return r.Check == doctor.Permissions })
+		if got := results[i].Message; got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
 // TestDefaultClasses names the classes that are meant as the default, and are not.
 func TestDefaultClasses(t *testing.T) {
 	class := func(name, isDefault string, age time.Duration) *v1.ApplicationClass {
