@@ -188,6 +188,14 @@ func TestAllOfTheSchema(t *testing.T) {
 			"spec.env[0].valu: Forbidden: unknown field: did you mean value?",
 			"spec.ports[0].containerPort: Required value",
 			`spec.env[1]: Duplicate value: {"name":"A"}`},
+		object("Application", `{image: "web:1", mounts: [{path: /a}, {path: /b}]}`): {
+			"spec.mounts[0].path: Forbidden: unknown field: did you mean mountPath?",
+			"spec.mounts[1].path: Forbidden: unknown field: did you mean mountPath?"},
+		object("Application", `{image: "web:1", mounts: [{emptyDir: {}}, {emptyDir: {}}, {mountPath: /a}, {mountPath: /a}]}`): {
+			"spec.mounts[0].mountPath: Required value", "spec.mounts[1].mountPath: Required value",
+			`spec.mounts[3]: Duplicate value: {"mountPath":"/a"}`},
+		object("Application", `{image: "web:1", sidecars: [{name: log, image: "log:1", ports: [{name: a}, {name: b}]}]}`): {
+			"spec.sidecars[0].ports[0].containerPort: Required value", "spec.sidecars[0].ports[1].containerPort: Required value"},
 		object("Application", `{imag: "web:1"}`): {"spec.imag: Forbidden: unknown field: did you mean image?"},
 	} {
 		var got []string

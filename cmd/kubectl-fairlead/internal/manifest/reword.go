@@ -5,6 +5,7 @@ package manifest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
@@ -17,7 +18,7 @@ import (
 // missingPeers is the path of the peers of a rule.
 var missingPeers = regexp.MustCompile(`networkPolicy\.(ingress\[\d+\]\.from|egress\[\d+\]\.to)$`)
 
-// checkSchema returns the errors of the schema. It says what to write instead of no peers, which are all peers for Kubernetes.
+// checkSchema returns the errors of the schema, without those that follow from another one. It says what to write instead of no peers, which are all peers for Kubernetes.
 func checkSchema(resource *crdschema.Resource, object map[string]any) field.ErrorList {
 	errs := resource.CheckSchema(object)
 	for _, err := range errs {
@@ -25,7 +26,25 @@ func checkSchema(resource *crdschema.Resource, object map[string]any) field.Erro
 			err.Detail = validation.NeedsPeers
 		}
 	}
-	return errs
+	return slices.DeleteFunc(errs, func(err *field.Error) bool { return lacksKey(resource, err) })
+}
+
+// lacksKey reports whether items of a list are duplicates only because they lack a key of the list: another error says that.
+func lacksKey(resource *crdschema.Resource, err *field.Error) bool {
+	keys, isItem := err.BadValue.(map[string]any)
+	path := strings.Trim(strings.TrimPrefix(err.Field, "<nil>"), ".")
+	at := strings.LastIndex(path, "[")
+	if err.Type != field.ErrorTypeDuplicate || !isItem || at < 0 {
+		return false
+	}
+	list := schemaAt(resource.Structural, path[:at])
+	if list == nil || list.Items == nil || list.Items.ValueValidation == nil {
+		return false
+	}
+	return slices.ContainsFunc(list.XListMapKeys, func(key string) bool {
+		_, has := keys[key]
+		return !has && slices.Contains(list.Items.ValueValidation.Required, key)
+	})
 }
 
 // quoteQuantities quotes quantities as the file has them. Kubernetes rewrites 0.3Gi to 322122547200m.
