@@ -95,9 +95,15 @@ func (f facts) adviceForQuota(message string, known advice) advice {
 	if counted {
 		known.next = []string{"Free some of the quota, ask for fewer pods, or ask for more quota: kubectl describe resourcequotas"}
 	}
+	if !counted && f.asksForMore(quotaOf(message)) {
+		known.next = []string{
+			"Lower what spec.resources asks for, which is more than the pods had before: kubectl describe resourcequotas",
+			"Or free some of the quota, ask for fewer pods, or ask for more quota.",
+		}
+	}
 	if f.lacksSurge(message) {
 		known.what = "A ResourceQuota of this namespace has no room for one more pod, which the rollout starts before it stops an old one."
-		more := "Ask for more quota, free some of it, or lower the requests: kubectl describe resourcequotas"
+		more := "Ask for more quota, free some of it, or lower what spec.resources asks for: kubectl describe resourcequotas"
 		if counted {
 			more = "Ask for more quota, or free some of it: kubectl describe resourcequotas"
 		}
@@ -126,6 +132,37 @@ func (f facts) needsNoMore(deployment *appsv1.Deployment) bool {
 		}
 	}
 	return true
+}
+
+// asksForMore reports whether the application's container asks for more than in pods of before that still run, of what the quota limits.
+func (f facts) asksForMore(quota quotaRefusal) bool {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	if deployment == nil {
+		return false
+	}
+	own := func(pod *corev1.PodSpec) *corev1.ResourceRequirements {
+		if i := slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == f.app.Name }); i >= 0 {
+			return &pod.Containers[i].Resources
+		}
+		return nil
+	}
+	after := own(&deployment.Spec.Template.Spec)
+	for _, replicaSet := range f.ReplicaSets {
+		before := own(&replicaSet.Spec.Template.Spec)
+		if !metav1.IsControlledBy(replicaSet, deployment) || replicaSet.Status.Replicas == 0 || before == nil || after == nil {
+			continue
+		}
+		for name := range quota.requested {
+			was, is, resource := before.Requests, after.Requests, strings.TrimPrefix(name, "requests.")
+			if limit, limits := strings.CutPrefix(name, "limits."); limits {
+				was, is, resource = before.Limits, after.Limits, limit
+			}
+			if present := is[corev1.ResourceName(resource)]; present.Cmp(was[corev1.ResourceName(resource)]) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sum adds up what the containers ask for.

@@ -124,13 +124,15 @@ func TestRejectedContainer(t *testing.T) {
 // TestQuotaOfARollout offers to replace pods in place where the quota has room for the pods, but for none more.
 func TestQuotaOfARollout(t *testing.T) {
 	const (
-		full  = "exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=300m, limited: requests.cpu=300m"
-		over  = "exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=300m, limited: requests.cpu=200m"
-		pods  = "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"
-		more  = "A ResourceQuota of this namespace allows no more pods."
-		lower = "Ask for more quota, free some of it, or lower the requests: kubectl describe resourcequotas"
-		fewer = "Free some of the quota, ask for fewer pods or smaller requests, or ask for more quota: kubectl describe resourcequotas"
-		room  = "A ResourceQuota of this namespace has no room for one more pod, which the rollout starts before it stops an old one."
+		full   = "exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=300m, limited: requests.cpu=300m"
+		over   = "exceeded quota: q, requested: requests.cpu=100m, used: requests.cpu=300m, limited: requests.cpu=200m"
+		memory = "exceeded quota: q, requested: memory=1Mi, used: memory=3Mi, limited: memory=3Mi"
+		pods   = "exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"
+		more   = "A ResourceQuota of this namespace allows no more pods."
+		lower  = "Ask for more quota, free some of it, or lower what spec.resources asks for: kubectl describe resourcequotas"
+		fewer  = "Free some of the quota, ask for fewer pods, lower what spec.resources asks for, or ask for more quota: kubectl describe resourcequotas"
+		raise  = "Lower what spec.resources asks for, which is more than the pods had before: kubectl describe resourcequotas"
+		room   = "A ResourceQuota of this namespace has no room for one more pod, which the rollout starts before it stops an old one."
 	)
 	patch := func(fields string) string {
 		return "Or let the rollout stop an old pod before it starts a new one, so that one fewer serves meanwhile: " +
@@ -164,7 +166,10 @@ func TestQuotaOfARollout(t *testing.T) {
 			"Free some of the quota, ask for fewer pods, or ask for more quota: kubectl describe resourcequotas"},
 		{"no surge", full, 3, 3, surge(*zero), nil, "100m", "", fewer},
 		{"Recreate", full, 3, 3, appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}, nil, "100m", "", fewer},
-		{"larger pods", full, 3, 3, surge(intstr.FromInt32(1)), nil, "200m", "", fewer},
+		{"larger pods", full, 3, 3, surge(intstr.FromInt32(1)), nil, "200m", "", raise},
+		{"larger pods and a quota of memory", memory, 3, 3, surge(intstr.FromInt32(1)), nil, "200m", "", fewer},
+		{"larger pods and a quota of pods", pods, 3, 3, surge(intstr.FromInt32(1)), nil, "200m", "",
+			"Free some of the quota, ask for fewer pods, or ask for more quota: kubectl describe resourcequotas"},
 		{"a lowered quota", over, 3, 3, surge(intstr.FromInt32(1)), nil, "100m", "", fewer},
 	} {
 		loaded := clustertest.Load(t, "quota")
@@ -190,7 +195,7 @@ func TestQuotaOfARollout(t *testing.T) {
 		}
 		finding := why.Explain(loaded).Findings[0]
 		what := more
-		if test.more != fewer && test.former > 0 {
+		if strings.HasPrefix(test.more, "Ask ") {
 			what = room
 		}
 		offered := slices.ContainsFunc(finding.Next, func(next string) bool { return strings.Contains(next, "maxSurge") })
