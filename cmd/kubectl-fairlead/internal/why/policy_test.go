@@ -4,16 +4,22 @@
 package why_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
 
 // TestObservedWithAFault says that no change takes effect before the observation ends, and does not end a pause with it.
@@ -39,15 +45,62 @@ func TestObservedWithoutADeployment(t *testing.T) {
 	}
 }
 
-// TestSuspendedWithAnOldFault leaves out what status showed before.
+// TestSuspendedWithAnOldFault leaves out what status showed before, unless the live pods still show it.
 func TestSuspendedWithAnOldFault(t *testing.T) {
-	for _, scene := range []string{"conflict", "image"} {
+	for scene, others := range map[string]int{"conflict": 0, "image": 1} {
 		loaded := clustertest.Load(t, scene)
 		loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
 		answer := why.Explain(loaded)
-		if len(answer.Findings) != 1 || answer.Findings[0].Reason != v1.ReasonSuspended || !strings.HasSuffix(answer.Headline, " is suspended.") {
+		if len(answer.Findings) != 1+others || answer.Findings[0].Reason != v1.ReasonSuspended || !strings.HasSuffix(answer.Headline, " is suspended.") {
 			t.Errorf("%s: %+v", scene, answer)
 		}
+	}
+}
+
+// TestFaultsWhileSuspended: the controller writes no status, so the live objects alone show that nothing serves. No change of the spec has
+// an effect.
+func TestFaultsWhileSuspended(t *testing.T) {
+	loaded := clustertest.Load(t, "crash")
+	loaded.Application.Spec.ReconcilePolicy, loaded.Application.Status.Problems = v1.ReconcileSuspend, nil
+	for _, pod := range loaded.Pods[:2] {
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+		status := &pod.Status.ContainerStatuses[0]
+		status.Ready, status.State = false, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}
+	}
+	lose := func(kind child.Kind) {
+		loaded.Children = slices.DeleteFunc(loaded.Children, func(object child.Object) bool { return object.GetObjectKind().GroupVersionKind().Kind == kind.Kind })
+	}
+	lose(child.Service)
+	name := loaded.Application.Name
+	golden.Screens(t, "suspended", func(to *screen.Screen) { why.Explain(loaded).Print(to, treetest.Now) })
+	answer := why.Explain(loaded)
+	wantParts(t, "of the spec", shown(t, loaded), map[string]bool{
+		"crash/" + name + " is suspended.\n": true, "set image": false, "undo": false, "spec.resources": false,
+	})
+	var whats []string
+	for _, finding := range answer.Findings {
+		whats = append(whats, finding.What)
+	}
+	want := []string{
+		"Fairlead does nothing, because spec.reconcilePolicy is Suspend: status shows the state before that.",
+		"2 of 3 pods do not serve: CrashLoopBackOff.",
+		"Service " + name + " does not exist any more, and Fairlead does not create it before the suspension ends.",
+	}
+	if !slices.Equal(whats, want) {
+		t.Errorf("%q, want %q", whats, want)
+	}
+	lose(child.ServiceAccount)
+	wantParts(t, "two children", shown(t, loaded), map[string]bool{
+		"ServiceAccount " + name + " and Service " + name + " do not exist any more, and Fairlead does not create them before the suspension ends.\n": true,
+	})
+	for _, pod := range loaded.Pods {
+		pod.Status.Phase = corev1.PodFailed
+	}
+	forbidden := errors.New("forbidden")
+	loaded.Unreadable = map[string]error{child.Service.Resource: forbidden, child.ServiceAccount.Resource: forbidden}
+	if answer := why.Explain(loaded); len(answer.Findings) != 1 {
+		t.Errorf("pods that ended, and children that the user may not list: %+v", answer.Findings)
 	}
 }
 

@@ -115,7 +115,8 @@ func Explain(loaded *cluster.Loaded) Answer {
 		}
 	}
 	if f.isSuspended() {
-		rules = []rule{statusRefused, notObserved, added} // All else is read from status, which shows an earlier state.
+		// All else is read from status, which shows an earlier state.
+		rules = []rule{statusRefused, notObserved, failingWhileSuspended, missingWhileSuspended, added}
 	}
 	if f.app.DeletionTimestamp != nil {
 		rules = []rule{deletion, statusRefused} // Nothing else matters: no change of the spec helps.
