@@ -6,6 +6,7 @@
 package summary
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -17,11 +18,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree"
 )
@@ -65,6 +68,7 @@ type Summary struct {
 
 // Rollout is how far the pods have come.
 type Rollout struct {
+	// Revision is 0 if it is not known what runs.
 	Revision       int64 `json:"revision,omitempty"`
 	LastHealthy    int64 `json:"lastHealthy,omitempty"`
 	RolledBackFrom int64 `json:"rolledBackFrom,omitempty"`
@@ -145,6 +149,12 @@ func Of(loaded *cluster.Loaded) Summary {
 	s.Rollout.Outdated = outdated(loaded)
 	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend {
 		s.follow(loaded)
+		if changedByOthers(loaded) {
+			s.Rollout.Revision = 0
+		}
+		if loaded.Unreadable[child.Deployment.Resource] == nil && child.Get[child.Object](loaded.Snapshot(), child.Deployment, application.Name) == nil {
+			s.losePods(loaded)
+		}
 	}
 	for i := range loaded.Events[:min(len(loaded.Events), maxEvents)] {
 		event := &loaded.Events[i]
@@ -193,6 +203,32 @@ func (s *Summary) follow(loaded *cluster.Loaded) {
 			s.RunningImage = container.Image
 		}
 	}
+}
+
+// changedByOthers reports whether the Deployment may not run the revision of status any more: it is gone, or another client has written
+// fields of its pods since Fairlead did. Under Suspend, the controller notices neither.
+func changedByOthers(loaded *cluster.Loaded) bool {
+	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name)
+	if deployment == nil {
+		return loaded.Unreadable[child.Deployment.Resource] == nil
+	}
+	if !child.OwnedBy(deployment, loaded.Application) {
+		return true
+	}
+	var written time.Time
+	for _, entry := range deployment.ManagedFields {
+		if entry.Manager == apply.FieldManager && entry.Subresource == "" && entry.Time != nil && entry.Time.After(written) {
+			written = entry.Time.Time
+		}
+	}
+	template := fieldpath.MakePathOrDie("spec", "template")
+	return slices.ContainsFunc(deployment.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		if entry.Manager == apply.FieldManager || entry.Subresource != "" || entry.FieldsV1 == nil || entry.Time != nil && entry.Time.Time.Before(written) {
+			return false
+		}
+		set := &fieldpath.Set{}
+		return set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil || !set.WithPrefix(template[0]).WithPrefix(template[1]).Empty()
+	})
 }
 
 // outdated reports whether the Deployment does not have the pods of the spec: they wait, for example, for a Secret or the end of a

@@ -21,6 +21,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/summary"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apply"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
@@ -212,6 +213,50 @@ func TestSuspendedDuringRollout(t *testing.T) {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: no %q in\n%s", test.name, want, out)
 			}
+		}
+	}
+}
+
+// TestRevisionWhileSuspended names the revision of status only where it is known to run: others may have changed the pods, or deleted the
+// Deployment, and the controller does not notice.
+func TestRevisionWhileSuspended(t *testing.T) {
+	entry := func(manager, fields string, after time.Duration) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{
+			Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, Time: new(metav1.NewTime(treetest.Now.Add(after))),
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+		}
+	}
+	const image = `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"cart\"}":{"f:image":{}}}}}}}`
+	scaled, status := entry("kubectl", `{"f:spec":{"f:replicas":{}}}`, time.Minute), entry("kube-controller-manager", image, time.Minute)
+	status.Subresource = "status"
+	for _, test := range []struct {
+		name   string
+		policy v1.ReconcilePolicy
+		others []metav1.ManagedFieldsEntry
+		gone   bool
+		want   bool
+	}{
+		{"unchanged", v1.ReconcileSuspend, nil, false, true},
+		{"changed before Fairlead wrote it", v1.ReconcileSuspend, []metav1.ManagedFieldsEntry{entry("kubectl", image, -time.Hour)}, false, true},
+		{"scaled", v1.ReconcileSuspend, []metav1.ManagedFieldsEntry{scaled, status}, false, true},
+		{"changed", v1.ReconcileSuspend, []metav1.ManagedFieldsEntry{entry("kubectl", image, time.Minute)}, false, false},
+		{"changed, and not suspended", v1.ReconcileEnforce, []metav1.ManagedFieldsEntry{entry("kubectl", image, time.Minute)}, false, true},
+		{"gone", v1.ReconcileSuspend, nil, true, false},
+	} {
+		loaded := clustertest.Load(t, "healthy")
+		loaded.Application.Spec.ReconcilePolicy = test.policy
+		deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name)
+		deployment.ManagedFields = slices.Concat(test.others, []metav1.ManagedFieldsEntry{entry(apply.FieldManager, image, 0)})
+		if test.gone {
+			loaded.Children = slices.DeleteFunc(loaded.Children, func(object child.Object) bool { return object == child.Object(deployment) })
+		}
+		streams, _, out, _ := genericiooptions.NewTestIOStreams()
+		summary.Of(loaded).Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
+		if got := strings.Contains(out.String(), "; revision 1"); got != test.want {
+			t.Errorf("%s: revision is %t, want %t:\n%s", test.name, got, test.want, out)
+		}
+		if got := strings.Contains(out.String(), "Rollout      no Deployment\n"); got != test.gone {
+			t.Errorf("%s: the Deployment is gone is %t, want %t:\n%s", test.name, got, test.gone, out)
 		}
 	}
 }
