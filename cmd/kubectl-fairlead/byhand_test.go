@@ -162,6 +162,32 @@ func TestWhyBeforeTheConsent(t *testing.T) {
 	}
 }
 
+// TestAdoptionWaitsForSecret: what why says leads on from an adoption that is refused because a Secret is missing, and back.
+func TestAdoptionWaitsForSecret(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	p.create("web", strings.Replace(byHand, "replicas: 2", "replicas: 2, envFrom: [{secretRef: {name: later}}]", 1))
+	p.want(1, []string{"adopt", "web", "--existing", "--accept=.spec.containers[web].tty"},
+		"  Deployment web cannot be adopted because of spec: Secret later does not exist; no pod starts without it.\n")
+	p.want(0, []string{"adopt", "web", "--abort", "--dry-run=client"}, "the adoption would be taken back")
+	enforce := []byte(`{"spec":{"reconcilePolicy":"Enforce"}}`)
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, enforce, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the spec to be carried out", func() bool { return p.get("web").Status.ObservedGeneration == p.get("web").Generation })
+	p.want(1, []string{"why", "web"}, "   → Create Secret later; the adoption then goes on.\n"+
+		"   → Or take the adoption back: kubectl fairlead -n "+p.namespace+" adopt web --abort\n")
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "later"}}
+	if _, err := kube.CoreV1().Secrets(p.namespace).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the adoption to go on", func() bool {
+		adopted := meta.FindStatusCondition(p.get("web").Status.Conditions, v1.ConditionAdopted)
+		return adopted != nil && adopted.Reason == v1.ReasonPodsHeld
+	})
+}
+
 // readsNoSecrets gives a user permission to read all that why needs, except for Secrets.
 func (p *plugin) readsNoSecrets(kube kubernetes.Interface, user string) {
 	p.Helper()

@@ -68,7 +68,7 @@ type Loaded struct {
 	// Events are those about the Application, the newest first. EventsOfObjects are Warnings about its children and pods.
 	Events          []corev1.Event
 	EventsOfObjects []corev1.Event
-	// Saved says that a Secret has what an adopted Deployment was before. Only why asks for it.
+	// Saved says that a Secret has what a Deployment was before its adoption, or before the consent to it. Only why asks for it.
 	Saved bool
 	// Scalers are the HorizontalPodAutoscalers of LoadScalers. Only why asks for them.
 	Scalers []string

@@ -136,12 +136,15 @@ func loadWhy(ctx context.Context, clients *cluster.Clients, application *v1.Appl
 	return loaded, err
 }
 
-// isSaved reports whether adopt --abort has what an adopted Deployment was before. The digest on the Deployment says that the adoption
-// saved it. That counts alone for users without permission to read Secrets; others would notice that the Secret was deleted.
+// isSaved reports whether adopt --abort has what a Deployment was before its adoption, or before the consent to it. The digest on the
+// Deployment says that the plugin saved it. That counts alone for users without permission to read Secrets; others would notice that the Secret was deleted.
 func isSaved(ctx context.Context, clients *cluster.Clients, loaded *cluster.Loaded) (bool, error) {
 	application := loaded.Application
 	deployment := child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, application.Name)
-	if deployment == nil || !adopt.Taken(deployment) || deployment.Annotations[adopt.AnnotationBackup] == "" {
+	if deployment == nil || deployment.Annotations[adopt.AnnotationBackup] == "" {
+		return false, nil
+	}
+	if !adopt.Taken(deployment) && !consented(deployment, application) {
 		return false, nil
 	}
 	saved, err := clients.HasSecret(ctx, application.Namespace, adopt.BackupName(application.Name))

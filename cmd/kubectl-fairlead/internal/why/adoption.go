@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,44 @@ func (f facts) held(resource v1.ResourceStatus) []Finding {
 		Evidence: []Evidence{resourceEvidence(f.app, resource)},
 		Next:     []string{fmt.Sprintf("Leave the %s as it is: the Application adopts it once what the message names is done.", resource.Kind)},
 	}}
+}
+
+// becauseOf introduces each cause in the message of an adoption that is refused. becauseOfMissing is the one about what the pods need and that
+// does not exist; the other causes name a field.
+const (
+	becauseOf        = "because of "
+	becauseOfMissing = becauseOf + "spec: "
+)
+
+// isRefusedAsMissing reports whether the adoption is refused for nothing else than a ConfigMap, Secret or key that does not exist.
+func isRefusedAsMissing(message string) bool {
+	return strings.Contains(message, becauseOfMissing) && strings.Count(message, becauseOf) == 1
+}
+
+// refusedAdoption are the steps after a refusal. The plugin writes no other Application while a Secret has what the Deployment was.
+func (f facts) refusedAdoption(message, orWrite string) []string {
+	adopt := "kubectl fairlead adopt " + f.app.Name
+	var next []string
+	if _, missing, found := strings.Cut(message, becauseOfMissing); found {
+		missing, _, _ = strings.Cut(missing, "; and "+becauseOf)
+		create := f.toCreate(missing, "")
+		switch {
+		case !isRefusedAsMissing(message):
+			create += "."
+		case f.app.Spec.ReconcilePolicy == v1.ReconcileObserve:
+			create += "; then let the adoption go on: " + adopt
+		default:
+			create += "; the adoption then goes on."
+		}
+		next, orWrite = []string{create}, orOptional // Another Application would need the same.
+	}
+	if !isRefusedAsMissing(message) {
+		next = append(next, "Correct the spec of the Application as the message says; then run the command, which names what needs your --accept: "+adopt+" --existing")
+	}
+	if f.Saved {
+		orWrite = "Or take the adoption back: " + adopt + " --abort"
+	}
+	return append(next, orWrite)
 }
 
 // shared explains a Service that is not adopted, because it selects a pod that is not the Application's. The condition has the same message.

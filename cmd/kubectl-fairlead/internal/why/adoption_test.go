@@ -178,3 +178,59 @@ func TestDeploymentWithoutPods(t *testing.T) {
 	deployment.Spec.Replicas = new(int32(0))
 	wantParts(t, "scaled to 0", shown(t, loaded), map[string]bool{what: false})
 }
+
+// TestAdoptionRefused: what is missing is to create, and only a spec that does not fit is to correct. The plugin writes no other Application
+// while it has saved the Deployment, so the other way out is to take the adoption back.
+func TestAdoptionRefused(t *testing.T) {
+	const (
+		missing  = "Deployment web cannot be adopted because of spec: Secret sx does not exist; no pod starts without it."
+		scaled   = "Deployment web cannot be adopted because of spec.replicas: the adoption would change the number of pods from 3 to 5; set it to 3 in the Application, or remove it there."
+		both     = "Deployment web cannot be adopted because of spec.replicas: set it; and because of spec: Secret sx does not exist; no pod starts without it; and because of spec.config: remove it."
+		keys     = `Deployment web cannot be adopted because of spec: ConfigMap c does not exist; Secret sx has no key "a"; no pod starts without them.`
+		correct  = "   → Correct the spec of the Application as the message says; then run the command, which names what needs your --accept: kubectl fairlead adopt web --existing\n"
+		back     = "   → Or take the adoption back: kubectl fairlead adopt web --abort\n"
+		another  = "   → Or delete this Application, and let the plugin write one that fits the Deployment: kubectl fairlead adopt web --harden\n"
+		optional = "   → Or mark the reference optional: true.\n"
+		replace  = "   → Delete the Deployment with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name.\n"
+		create   = "   → Create Secret sx with the keys that the pods need; the adoption then goes on.\n"
+	)
+	for name, test := range map[string]struct {
+		message         string
+		saved, observes bool
+		want            string
+	}{
+		"a Secret":             {message: missing, saved: true, want: create + back},
+		"by hand":              {message: missing, want: create + optional},
+		"observed":             {message: missing, saved: true, observes: true, want: "   → Create Secret sx with the keys that the pods need; then let the adoption go on: kubectl fairlead adopt web\n" + back},
+		"an object and a key":  {message: keys, saved: true, want: "   → Create ConfigMap c with the keys that the pods need; add key \"a\" to Secret sx, or correct the key in the spec; the adoption then goes on.\n" + back},
+		"a field":              {message: scaled, saved: true, want: correct + back + replace},
+		"a field, by hand":     {message: scaled, want: correct + another + replace},
+		"a Secret and a field": {message: both, saved: true, want: "   → Create Secret sx with the keys that the pods need.\n" + correct + back + replace},
+	} {
+		loaded := clustertest.Load(t, "conflict")
+		loaded.Saved = test.saved
+		loaded.Application.Spec.AdoptionPolicy, loaded.Application.Spec.Paused = v1.AdoptionConsented, new(true)
+		if test.observes {
+			loaded.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+		}
+		loaded.Application.Status.Resources = []v1.ResourceStatus{{
+			Group: child.Deployment.Group, Kind: child.Deployment.Kind, Name: "web", State: v1.ResourceConflict, Message: test.message,
+		}}
+		meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{
+			Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonRefused, Message: test.message,
+		})
+		deployment := childOf(t, loaded, child.Deployment.Kind)
+		deployment.SetOwnerReferences(nil)
+		deployment.SetAnnotations(nil)
+		text, _ := printed(t, loaded)
+		var got strings.Builder
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "   →") {
+				got.WriteString(line)
+			}
+		}
+		if got.String() != test.want {
+			t.Errorf("%s:\n%swant\n%s", name, got.String(), test.want)
+		}
+	}
+}

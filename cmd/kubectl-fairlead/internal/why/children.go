@@ -134,6 +134,9 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		first = []string{"To keep the Service and its address, let the Application adopt it: the message of the Service says how."}
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
 		first = f.adoption()
+		if adopted := f.condition(v1.ConditionAdopted); adopted != nil && adopted.Reason == v1.ReasonRefused && isRefusedAsMissing(adopted.Message) {
+			finding.Next = nil // A Deployment of the Application's own would need the same.
+		}
 	}
 	if plan.IsLeftover(live) {
 		first = []string{takeBack} // The adoption of a Deployment refuses what the earlier Application made beside it.
@@ -172,7 +175,7 @@ func (f facts) adoption() []string {
 	const writes = "delete this Application, and let the plugin write one that fits the Deployment: "
 	switch adopted := f.condition(v1.ConditionAdopted); {
 	case consented && adopted != nil && adopted.Reason == v1.ReasonRefused:
-		return []string{"Correct the spec of the Application as the message says; then run the command, which names what needs your --accept: " + adopt + " --existing", "Or " + writes + adopt + " --harden"}
+		return f.refusedAdoption(adopted.Message, "Or "+writes+adopt+" --harden")
 	case consented && f.app.Spec.Paused != nil && *f.app.Spec.Paused:
 		return []string{"Consent to the adoption, which replaces no pod until you say so; the command names what needs your --accept: " + adopt + " --existing"}
 	default:

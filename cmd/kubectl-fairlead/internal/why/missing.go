@@ -19,6 +19,13 @@ import (
 	"fairlead.dev/fairlead/pkg/text"
 )
 
+const (
+	// noticed ends the advice to create what pods wait for.
+	noticed = "; the controller notices it."
+	// orOptional is the other way out where something is missing.
+	orOptional = "Or mark the reference optional: true."
+)
+
 // missingConfig explains pods that wait for a ConfigMap or Secret.
 func missingConfig(f facts) []Finding {
 	if f.ready == nil || f.ready.Reason != v1.ReasonConfigMissing || f.ready.Status == metav1.ConditionTrue {
@@ -27,12 +34,12 @@ func missingConfig(f facts) []Finding {
 	finding := Finding{
 		Reason: v1.ReasonConfigMissing, What: "The pods need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.",
 		Evidence: []Evidence{f.conditionEvidence(f.ready)},
-		Next:     []string{f.toCreate(f.ready.Message, ""), "Or mark the reference optional: true."},
+		Next:     []string{f.toCreate(f.ready.Message, "") + noticed, orOptional},
 	}
 	if number, pinned := OtherRevision(f.app); number > 0 {
 		of := fmt.Sprintf("revision %d", number)
 		finding.What = fmt.Sprintf("The pods of %s need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.", of)
-		finding.Next = []string{f.toCreate(f.ready.Message, of)}
+		finding.Next = []string{f.toCreate(f.ready.Message, of) + noticed}
 		switch needed := MissingForSpec(f.app) != ""; {
 		case needed && pinned: // The pods of the spec would wait for it too.
 		case needed:
@@ -103,7 +110,7 @@ func OtherRevision(app *v1.Application) (number int64, pinned bool) {
 var goesBack = regexp.MustCompile(`^Revision (\d+) runs instead|Fairlead goes back to revision (\d+),`)
 
 // toCreate is what to do about the message of ConfigMissing, which names objects without some keys, objects that do not exist,
-// or both. of is the revision whose pods need them; "" if that is the one of the spec.
+// or both, without the end of the sentence. of is the revision whose pods need them; "" if that is the one of the spec.
 func (f facts) toCreate(message, of string) string {
 	var steps, names []string
 	for _, match := range absent.FindAllStringSubmatch(message, -1) {
@@ -123,7 +130,7 @@ func (f facts) toCreate(message, of string) string {
 	if len(names) > 0 {
 		steps = append([]string{"create " + strings.Join(names, " and ")}, steps...)
 	}
-	return text.Capitalize(strings.Join(steps, "; ")) + "; the controller notices it."
+	return text.Capitalize(strings.Join(steps, "; "))
 }
 
 // withKeys names the keys that the new object needs, if it needs any.
