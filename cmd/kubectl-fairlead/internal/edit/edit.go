@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
 )
 
@@ -144,16 +146,33 @@ func Scale(replicas, current int32) Edit {
 			}
 			return "", fmt.Errorf("an autoscaler decides the number of pods, up to %d: change spec.autoscaling.minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
 		}
-		was := application.Status.DesiredReplicas
+		was, known := application.Status.DesiredReplicas, knowsReplicas(application)
 		if application.Spec.Replicas != nil {
 			was = *application.Spec.Replicas
+		}
+		if current >= 0 && !known {
+			return "", errors.New("neither the spec nor the status says how many pods are desired, so nothing was written: leave out --current-replicas")
 		}
 		if current >= 0 && was != current {
 			return "", fmt.Errorf("the desired number of pods is %d, not %d as --current-replicas expects", was, current)
 		}
 		application.Spec.Replicas = &replicas
+		if !known {
+			return fmt.Sprintf("replicas set to %d", replicas), nil
+		}
 		return fmt.Sprintf("replicas %d → %d", was, replicas), nil
 	}
+}
+
+// knowsReplicas reports whether the Application says how many pods are desired. Without spec.replicas, its status says 0 while the
+// Deployment is not its own, whose pods run nevertheless.
+func knowsReplicas(application *v1.Application) bool {
+	if application.Spec.Replicas != nil || application.Status.DesiredReplicas > 0 {
+		return true
+	}
+	return slices.ContainsFunc(application.Status.Resources, func(resource v1.ResourceStatus) bool {
+		return resource.Group == child.Deployment.Group && resource.Kind == child.Deployment.Kind && resource.State == v1.ResourceSynced
+	})
 }
 
 // isStoppedByHand reports whether another client scaled the Deployment to 0, where its autoscaler does nothing.

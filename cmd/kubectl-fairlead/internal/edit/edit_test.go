@@ -26,6 +26,10 @@ func application() *v1.Application {
 // TestEdits wants what each edit says, and the patch, with its precondition.
 func TestEdits(t *testing.T) {
 	scaled := func(a *v1.Application) { a.Spec.Replicas, a.Spec.Autoscaling = nil, &v1.Autoscaling{MaxReplicas: 9} }
+	unset := func(a *v1.Application) {
+		a.Spec.Replicas = nil
+		a.Status.Resources = []v1.ResourceStatus{{Group: "apps", Kind: "Deployment", Name: "web", State: v1.ResourceConflict}}
+	}
 	stopped := func(a *v1.Application) { a.Spec.Paused, a.Spec.ReconcilePolicy = new(true), v1.ReconcileSuspend }
 	changedSince := func(a *v1.Application) { a.Status.Revision = &v1.RevisionStatus{Current: 1, RolledBackFrom: 2} }
 	rolledBack := func(a *v1.Application) {
@@ -88,7 +92,20 @@ func TestEdits(t *testing.T) {
 			given: func(a *v1.Application) { rolledBack(a); a.Generation++ },
 			edit:  edit.Restart(treetest.Now, true), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`,
 		},
-		"scale":           {edit: edit.Scale(5, 2), what: "replicas 2 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`},
+		"scale": {edit: edit.Scale(5, 2), what: "replicas 2 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`},
+		"scale to 0 and back": {
+			given: func(a *v1.Application) { unset(a); a.Status.Resources[0].State = v1.ResourceSynced },
+			edit:  edit.Scale(5, 0), what: "replicas 0 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`,
+		},
+		"scale, and the status has the number": {
+			given: func(a *v1.Application) { unset(a); a.Status.DesiredReplicas = 3 },
+			edit:  edit.Scale(5, 3), what: "replicas 3 → 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`,
+		},
+		"scale before the adoption": {given: unset, edit: edit.Scale(5, -1), what: "replicas set to 5", patch: `{` + precondition + `,"spec":{"replicas":5}}`},
+		"scale before the adoption, from a number": {
+			given: unset, edit: edit.Scale(5, 3),
+			fail: "neither the spec nor the status says how many pods are desired, so nothing was written: leave out --current-replicas",
+		},
 		"scale otherwise": {edit: edit.Scale(5, 3), fail: "the desired number of pods is 2, not 3 as --current-replicas expects"},
 		"scale what is fixed": {
 			given: func(a *v1.Application) { scaled(a); a.Spec.Autoscaling.MinReplicas = new(int32(9)) }, edit: edit.Scale(5, -1),
