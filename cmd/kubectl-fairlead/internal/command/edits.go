@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/tree"
 )
 
 // simple is an edit without arguments but the names.
@@ -92,11 +94,34 @@ func (t *tool) scale() *cobra.Command {
 			if replicas < 0 {
 				return usageError(cmd.CommandPath(), "pass the number of pods with --replicas")
 			}
-			return e.run(cmd, args, fixed(edit.Scale(replicas, current)))
+			return e.run(cmd, args, func(ctx context.Context, clients *cluster.Clients, application *v1.Application) (edit.Edit, error) {
+				made := edit.Scale(replicas, current)
+				if _, _, err := edit.Apply(application, made); err == nil && replicas > 0 { // At 0, an autoscaler does nothing.
+					for _, warning := range rivalScalers(ctx, clients, application) {
+						fmt.Fprintln(t.ErrOut, "Warning: "+warning)
+					}
+				}
+				return made, nil
+			})
 		},
 	}
 	cmd.Flags().Int32Var(&replicas, "replicas", -1, "The number of pods.")
 	cmd.Flags().Int32Var(&current, "current-replicas", -1, "Scale only from this number.")
 	e.addEditTo(cmd)
 	return cmd
+}
+
+// rivalScalers warns of the HorizontalPodAutoscalers of other clients, which set the number of pods too. The edit does not need to know
+// them, so it goes on if they cannot be listed.
+func rivalScalers(ctx context.Context, clients *cluster.Clients, application *v1.Application) []string {
+	loaded := &cluster.Loaded{Objects: tree.Objects{Application: application}, Unreadable: map[string]error{}}
+	if err := clients.LoadScalers(ctx, loaded); err != nil {
+		return nil
+	}
+	var warnings []string
+	for _, name := range loaded.Scalers {
+		warnings = append(warnings, fmt.Sprintf("%s/%s: HorizontalPodAutoscaler %s sets the number of pods too, and the two will fight: "+
+			"remove spec.replicas and change its minReplicas and maxReplicas instead, or delete it", application.Namespace, application.Name, name))
+	}
+	return warnings
 }
