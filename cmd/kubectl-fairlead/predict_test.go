@@ -89,7 +89,7 @@ func TestDiffOfWhatWasRemovedWhileStopped(t *testing.T) {
 		if i == 0 {
 			want += "+ ControllerRevision/REVISION  Create\n\n~ Deployment/web  Update\n" + removed + "\n- HorizontalPodAutoscaler/web  Delete\n"
 		} else {
-			want += "~ Deployment/web  Update\n" + removed
+			want += "~ ControllerRevision/REVISION  Update\n    .revision: 2 → 4\n\n~ Deployment/web  Update\n" + removed
 		}
 		if got := revisionName.ReplaceAllString(r.stdout, "/REVISION"); got != want {
 			t.Errorf("diff %d: %s%s\nwant %s", i, got, r.stderr, want)
@@ -97,6 +97,9 @@ func TestDiffOfWhatWasRemovedWhileStopped(t *testing.T) {
 		p.want(0, []string{"resume", "web", "--dry-run=client"}, "  1 pod is replaced, because of containers[web].args.\n")
 		p.want(0, []string{"resume", "web"})
 		p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+		if got, want := p.get("web").Status.Revision.Current, int64(2+2*i); got != want {
+			t.Errorf("the spec without the arguments is revision %d, want %d", got, want)
+		}
 		again := []byte(`{"spec":{"args":["--verbose"]}}`)
 		if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, again, metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
