@@ -70,8 +70,9 @@ type Loaded struct {
 	EventsOfObjects []corev1.Event
 	// Saved says that a Secret has what a Deployment was before its adoption, or before the consent to it. Only why asks for it.
 	Saved bool
-	// Scalers are the HorizontalPodAutoscalers of LoadScalers. Only why and scale ask for them.
-	Scalers []string
+	// Scalers are the HorizontalPodAutoscalers of LoadScalers that scale the Deployment, and SpecScalers those that scale the Application, so
+	// they set spec.replicas. Only why and scale ask for them.
+	Scalers, SpecScalers []string
 	// MissingSecrets and UnboundClaims are those of LoadMissingSecrets and LoadUnboundClaims. Only why asks for them.
 	MissingSecrets []string
 	UnboundClaims  []*corev1.PersistentVolumeClaim

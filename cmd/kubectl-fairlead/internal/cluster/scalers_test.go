@@ -43,4 +43,7 @@ func TestLoadScalers(t *testing.T) {
 	if want := []string{"auto"}; !slices.Equal(loaded.Scalers, want) {
 		t.Errorf("found %q, want %q", loaded.Scalers, want)
 	}
+	if want := []string{"the-application"}; !slices.Equal(loaded.SpecScalers, want) {
+		t.Errorf("found %q, want %q", loaded.SpecScalers, want)
+	}
 }

@@ -111,7 +111,7 @@ func (t *tool) scale() *cobra.Command {
 	return cmd
 }
 
-// rivalScalers warns of the HorizontalPodAutoscalers of other clients, which set the number of pods too. The edit does not need to know
+// rivalScalers warns of the HorizontalPodAutoscalers of other clients, which set the number of pods too, of the Deployment or in the spec. The edit does not need to know
 // them, so it goes on if they cannot be listed.
 func rivalScalers(ctx context.Context, clients *cluster.Clients, application *v1.Application) []string {
 	loaded := &cluster.Loaded{Objects: tree.Objects{Application: application}, Unreadable: map[string]error{}}
@@ -122,6 +122,10 @@ func rivalScalers(ctx context.Context, clients *cluster.Clients, application *v1
 	for _, name := range loaded.Scalers {
 		warnings = append(warnings, fmt.Sprintf("%s/%s: HorizontalPodAutoscaler %s sets the number of pods too, and the two will fight: "+
 			"remove spec.replicas and change its minReplicas and maxReplicas instead, or delete it", application.Namespace, application.Name, name))
+	}
+	for _, name := range loaded.SpecScalers {
+		warnings = append(warnings, fmt.Sprintf("%s/%s: HorizontalPodAutoscaler %s scales this Application: it sets spec.replicas again as its metrics ask: "+
+			"change its minReplicas and maxReplicas instead, or delete it", application.Namespace, application.Name, name))
 	}
 	return warnings
 }

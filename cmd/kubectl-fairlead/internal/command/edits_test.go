@@ -22,13 +22,21 @@ import (
 // TestRivalScalers: scale warns of each autoscaler of another client, and goes on where they cannot be listed.
 func TestRivalScalers(t *testing.T) {
 	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"}}
-	kube := kubefake.NewClientset(&autoscalingv2.HorizontalPodAutoscaler{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "auto"},
-		Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}},
-	})
+	scaler := func(name, version, kind, target string) *autoscalingv2.HorizontalPodAutoscaler {
+		return &autoscalingv2.HorizontalPodAutoscaler{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
+			Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: version, Kind: kind, Name: target}},
+		}
+	}
+	kube := kubefake.NewClientset(
+		scaler("auto", "apps/v1", "Deployment", "web"), scaler("spec", "apps.fairlead.dev/v1", "Application", "web"),
+		scaler("other", "apps.fairlead.dev/v1", "Application", "shop"), scaler("set", "apps/v1", "StatefulSet", "web"), scaler("foreign", "example.com/v1", "Application", "web"),
+	)
 	clients := &cluster.Clients{Kube: kube}
 	want := []string{"shop/web: HorizontalPodAutoscaler auto sets the number of pods too, and the two will fight: " +
-		"remove spec.replicas and change its minReplicas and maxReplicas instead, or delete it"}
+		"remove spec.replicas and change its minReplicas and maxReplicas instead, or delete it",
+		"shop/web: HorizontalPodAutoscaler spec scales this Application: it sets spec.replicas again as its metrics ask: " +
+			"change its minReplicas and maxReplicas instead, or delete it"}
 	if got := rivalScalers(t.Context(), clients, application); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
