@@ -39,12 +39,13 @@ func (t *tool) history() *cobra.Command {
 		Use:   "history NAME... [flags]",
 		Short: "List the revisions of the pods of an Application",
 		Long: long(`
-			List the revisions of the pods of an Application, the newest first: which one runs, which one was healthy last, and
+			List the revisions of the pods of an Application, the newest first: which one is current, which one was healthy last, and
 			which of the others were healthy once, or never. A revision is healthy once all of its pods have been available.
 
 			IMAGE also has the images of sidecars and init containers that are not the same in all revisions.
 
 			STATE is what the controller reported last; a line below the table says so if it has not reported on the last edit yet.
+			A current one that waits has no pods yet: rollouts are paused, or an adoption holds the pods.
 
 			AGE is the time since the first rollout of these pods: an undo gives an old revision a new number and leaves its age.`),
 		Example: examples(`
@@ -169,6 +170,7 @@ func stateOf(r edit.Revision) string {
 		what string
 	}{
 		{r.Current, "current"},
+		{r.Waits, "waits"},
 		{r.LastHealthy, "last healthy"},
 		{r.WasHealthy && !r.LastHealthy, "was healthy"},
 		{r.NeverHealthy, "never healthy"},

@@ -144,6 +144,19 @@ func pods(all, updated int32) *appsv1.Deployment {
 	return &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &all}, Status: appsv1.DeploymentStatus{Replicas: all, UpdatedReplicas: updated}}
 }
 
+// TestStateOf: a revision that waits does not run, although it is the current one.
+func TestStateOf(t *testing.T) {
+	for want, r := range map[string]edit.Revision{
+		"current, waits":        {Number: 2, Current: true, Waits: true},
+		"current, last healthy": {Number: 2, Current: true, LastHealthy: true},
+		"last healthy":          {Number: 1, LastHealthy: true},
+	} {
+		if got := stateOf(r); got != want {
+			t.Errorf("%+v is %q, want %q", r, got, want)
+		}
+	}
+}
+
 // TestRolloutWithoutPods: a Deployment that was created while its rollout was paused has no pod that could be replaced.
 func TestRolloutWithoutPods(t *testing.T) {
 	for replicas, want := range map[int32]string{1: "shop/web: no pod runs, and 1 pod will be started.\n", 3: "shop/web: no pod runs, and 3 pods will be started.\n"} {

@@ -29,12 +29,14 @@ type Revision struct {
 	Created time.Time `json:"created"`
 	// Containers are the sidecars and the init containers.
 	Containers []Container `json:"containers,omitempty"`
-	// Current is rolled out, LastHealthy was healthy last, RolledBack is the spec's, which failed, and Pinned is the one that
+	// Current is what the Deployment has, LastHealthy was healthy last, RolledBack is the spec's, which failed, and Pinned is the one that
 	// spec.rollback.toRevision names.
 	Current     bool `json:"current,omitempty"`
 	LastHealthy bool `json:"lastHealthy,omitempty"`
 	RolledBack  bool `json:"rolledBack,omitempty"`
 	Pinned      bool `json:"pinned,omitempty"`
+	// Waits is current, but no pod of it has started: rollouts are paused, or an adoption holds the pods from before.
+	Waits bool `json:"waits,omitempty"`
 	// WasHealthy was healthy before another one was. NeverHealthy was not, and does not run.
 	WasHealthy   bool `json:"wasHealthy,omitempty"`
 	NeverHealthy bool `json:"neverHealthy,omitempty"`
@@ -43,7 +45,7 @@ type Revision struct {
 	// RestartOf is the revision before, if a restart of its pods is all that changed. It has a higher number if undo went back to it.
 	RestartOf int64 `json:"restartOf,omitempty"`
 
-	// held says that it is current, but that no pod of it has started: an adoption holds the pods from before.
+	// held says that it waits because an adoption holds the pods.
 	held bool
 	// pods is what it says about the pods, without the time of a restart; nil if that cannot be read.
 	pods *v1.ApplicationSpec
@@ -67,6 +69,8 @@ func History(objects tree.Objects) []Revision {
 	rolledBack := rolledBackIn(objects)
 	adopted := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
 	held := adopted != nil && adopted.Reason == v1.ReasonPodsHeld
+	paused := meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionPaused) &&
+		application.Status.UpdatedReplicas == 0 && application.Status.Replicas > 0
 	var revisions []Revision
 	for _, live := range objects.Children {
 		object, ok := live.(*appsv1.ControllerRevision)
@@ -80,6 +84,7 @@ func History(objects tree.Objects) []Revision {
 			WasHealthy: slices.Contains(status.FormerHealthy, object.Revision), WasRolledBack: rolledBack[object.Name],
 		}
 		r.held = r.Current && held
+		r.Waits = r.held || r.Current && paused
 		r.NeverHealthy = application.Status.Revision != nil && !r.Current && !r.LastHealthy && !r.WasHealthy
 		r.read(object)
 		revisions = append(revisions, r)

@@ -187,6 +187,8 @@ func (r *Revision) caution() string {
 		return fmt.Sprintf("; revision %d was rolled back before, because it failed", r.Number)
 	case r.held:
 		return fmt.Sprintf("; no pod of revision %d has started, because the adoption holds the pods", r.Number)
+	case r.Waits:
+		return fmt.Sprintf("; no pod of revision %d has started, because rollouts are paused", r.Number)
 	case r.Current:
 		return fmt.Sprintf("; revision %d runs, and has not been healthy since it was rolled out", r.Number)
 	case r.NeverHealthy:

@@ -108,6 +108,11 @@ func TestUndoOfHistories(t *testing.T) {
 		adopted := metav1.Condition{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonPodsHeld}
 		objects.Application.Status.Conditions = append(objects.Application.Status.Conditions, adopted)
 	}
+	paused := func(objects *tree.Objects) {
+		status := &objects.Application.Status
+		status.Conditions = append(status.Conditions, metav1.Condition{Type: v1.ConditionPaused, Status: metav1.ConditionTrue, Reason: v1.ReasonPaused})
+		status.Replicas, status.UpdatedReplicas = 2, 0
+	}
 	rolledBack := func(objects *tree.Objects) {
 		objects.ReplicaSets[0].Annotations[v1.AnnotationRolledBackFrom] = objects.ReplicaSets[1].Annotations[v1.AnnotationRevision]
 	}
@@ -186,6 +191,10 @@ func TestUndoOfHistories(t *testing.T) {
 		"an adoption holds the pods": {
 			status: v1.RevisionStatus{Current: 1}, images: []string{"web:1"}, asksFor: 2, given: held,
 			want: "the pods of revision 1 (web:1) in the spec; no pod of revision 1 has started, because the adoption holds the pods",
+		},
+		"the one that runs waits for the end of a pause": {
+			status: v1.RevisionStatus{Current: 2}, images: []string{"web:1", "web:2", "web:3"}, asksFor: 3, number: 2, given: paused,
+			want: "the pods of revision 2 (web:2) in the spec; no pod of revision 2 has started, because rollouts are paused",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
