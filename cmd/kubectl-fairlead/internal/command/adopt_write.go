@@ -176,8 +176,8 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 // await waits until the controller has seen the Application, no rollout of the Deployment is in progress, and the condition
 // Adopted has a reason that is wanted.
 func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (application *v1.Application, condition metav1.Condition, err error) {
-	const interval = 500 * time.Millisecond
-	err = wait.PollUntilContextTimeout(ctx, interval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
+	waits := a.tool.wait()
+	err = wait.PollUntilContextTimeout(ctx, pollInterval, controllerTimeout, true, func(ctx context.Context) (bool, error) {
 		var err error
 		if application, err = a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err != nil {
 			return false, err
@@ -189,6 +189,10 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 		}
 		found := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted)
 		if found == nil || found.ObservedGeneration < application.Generation || !wanted(found.Reason) || strings.Contains(found.Message, plan.RolloutInProgress) {
+			if waits.isLong() {
+				waits.on("adopt the Deployment")
+			}
+			waits.look(application)
 			return false, a.checkConsent(ctx, application)
 		}
 		condition = *found

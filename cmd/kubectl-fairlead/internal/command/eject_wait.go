@@ -41,11 +41,13 @@ func (w *waiting) on(what string) {
 	w.tool.screen().Hanging("  ", fmt.Sprintf("Waiting up to %s for the controller to %s. If no controller runs, start it: 'kubectl fairlead doctor' looks for one.", controllerTimeout, what))
 }
 
+// isLong reports whether the wait takes longer than a controller that is at work does.
+func (w *waiting) isLong() bool { return time.Since(w.began) >= 3*time.Second }
+
 // look prints what the condition Ready says about the present generation, once, and again if that changes.
 func (w *waiting) look(now *v1.Application) {
-	const patience = 3 * time.Second
 	ready := meta.FindStatusCondition(now.Status.Conditions, v1.ConditionReady)
-	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != now.Generation || time.Since(w.began) < patience || ready.Message == w.said {
+	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != now.Generation || !w.isLong() || ready.Message == w.said {
 		return
 	}
 	w.said = ready.Message

@@ -83,7 +83,8 @@ func TestWaitsWithoutController(t *testing.T) {
 			a := &adopting{tool: tool, clients: clients, namespace: "shop", name: "web"}
 			_, _, err := a.await(t.Context(), func(string) bool { return false })
 			return err
-		}, "the controller did not adopt the Deployment within 1m0s: see 'kubectl fairlead -n shop why web', run the command again, or take all of it back with --abort", ""},
+		}, "the controller did not adopt the Deployment within 1m0s: see 'kubectl fairlead -n shop why web', run the command again, or take all of it back with --abort",
+			"  Waiting up to 1m0s for the controller to adopt the Deployment. If no controller runs, start it: 'kubectl fairlead doctor' looks for one.\n"},
 	} {
 		for _, hangs := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, hangs=%t", name, hangs), func(t *testing.T) {
