@@ -39,7 +39,7 @@ func podsOf(in Input) pods {
 	result, ok := in.result(p.ref)
 	switch {
 	case result.Action == plan.NotOwned:
-		p.foreign = text.Sentence(result.Reason)
+		p.foreign = text.Capitalize(text.Sentence(result.Reason))
 	case ok && foreign(in, result):
 		p.foreign = "The Deployment is not adopted yet."
 	}

@@ -195,6 +195,19 @@ func TestMirroredConditions(t *testing.T) {
 	}
 }
 
+// TestForeignDeploymentInConditions: the reason of the plan is a sentence there.
+func TestForeignDeploymentInConditions(t *testing.T) {
+	conditions := compute(with(func(in *Input, _ *appsv1.Deployment) {
+		in.Results[0].Action, in.Results[0].Reason = plan.NotOwned, "it refers to ServiceAccount web, which does not belong to the Application"
+	}), noon).Conditions
+	const want = "It refers to ServiceAccount web, which does not belong to the Application."
+	for _, kind := range []string{v1.ConditionAvailable, v1.ConditionProgressing} {
+		if got := apimeta.FindStatusCondition(conditions, kind); got == nil || got.Message != want {
+			t.Errorf("%s = %+v, want %q", kind, got, want)
+		}
+	}
+}
+
 func TestCountsInWords(t *testing.T) {
 	tests := []struct {
 		desired, all, updated, available int32
