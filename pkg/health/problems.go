@@ -50,16 +50,16 @@ func explains(reason string) bool {
 }
 
 // findProblems returns why pods of the current revision do not serve, the worst problem first. requeueAfter is the time until
-// a further problem may count although no object changes; 0 means never.
+// a further problem may count although no object changes, or lateUntil is over; 0 means never.
 //
 // There are none while all pods serve: a pod that was evicted last week does not matter then. Nor are there any while
 // Kubernetes has not observed the newest Deployment, because the current ReplicaSet is unknown, and pods of an older
 // revision do not count. A rollout that was paused before it started a pod has no ReplicaSet yet. But a paused rollout keeps the pods of
 // older revisions, so it counts those whose node is lost, and those that cannot be created: the pause does not explain why these do not
 // serve.
-func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems []v1.Problem, requeueAfter time.Duration) {
+func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems []v1.Problem, lateUntil time.Time, requeueAfter time.Duration) {
 	if !r.Observed || r.Deployment.DeletionTimestamp != nil || r.Complete || r.Desired == 0 {
-		return nil, 0
+		return nil, time.Time{}, 0
 	}
 	var current *child.ReplicaSet
 	hasStarted := !r.Paused || r.Status.UpdatedReplicas > 0
@@ -84,9 +84,14 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 		requeueAfter = minNonZero(requeueAfter, nextDue(findings, now))
 	}
 	if r.TimedOut && len(found) == 0 {
-		found = early // Their time is over, and no other finding explains it.
+		found = slices.DeleteFunc(early, r.isLate) // Their time is over, and no other finding explains it.
 	}
 	problems = group(found)
+	if lateUntil = r.lateUntil(found); lateUntil.After(now) {
+		requeueAfter = minNonZero(requeueAfter, lateUntil.Sub(now))
+	} else {
+		lateUntil = time.Time{}
+	}
 	if failure := r.failure(snapshot, current); failure != "" {
 		problems = append(problems, v1.Problem{Reason: apierror.ReasonForPods(failure), Message: sanitize(text.WithoutPodName(refusedReplicaSet.ReplaceAllString(failure, "ReplicaSet $1: ")))})
 	}
@@ -107,7 +112,41 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 			cmp.Compare(a.Message, b.Message),
 		)
 	})
-	return problems[:min(len(problems), MaxProblems)], requeueAfter
+	return problems[:min(len(problems), MaxProblems)], lateUntil, requeueAfter
+}
+
+// isLate reports whether what was found began after the deadline of the rollout had passed.
+func (r Rollout) isLate(f finding) bool {
+	progressing := r.Condition(appsv1.DeploymentProgressing)
+	return r.TimedOut && !progressing.LastUpdateTime.IsZero() && f.since.After(progressing.LastUpdateTime.Time)
+}
+
+// lateUntil returns until when pods that started late may become ready: they have as long as the rollout had. Kubernetes counts no time for
+// them, because its condition Progressing stays as it is until a pod is ready. It is zero if a pod that did not start late is not ready either.
+func (r Rollout) lateUntil(found []finding) time.Time {
+	var first time.Time
+	for _, f := range found {
+		switch {
+		case f.reason != v1.ReasonReadinessFailing:
+		case !r.isLate(f):
+			return time.Time{}
+		case first.IsZero() || f.since.Before(first):
+			first = f.since
+		}
+	}
+	if first.IsZero() {
+		return first
+	}
+	return first.Add(progressDeadline(r.Deployment))
+}
+
+// progressDeadline is how long a rollout may take until the next of its pods is ready.
+func progressDeadline(deployment *appsv1.Deployment) time.Duration {
+	const otherwise = 600 // The API server's default.
+	if deployment.Spec.ProgressDeadlineSeconds == nil {
+		return otherwise * time.Second
+	}
+	return time.Duration(*deployment.Spec.ProgressDeadlineSeconds) * time.Second
 }
 
 // refusedReplicaSet is what the Deployment controller puts before the API server's message, and the beginning of that.

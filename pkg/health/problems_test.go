@@ -55,6 +55,7 @@ func TestProblems(t *testing.T) {
 		change func(s *child.Snapshot, d *appsv1.Deployment)
 		now    int
 		want   []v1.Problem
+		late   int // the seconds after noon of LateUntil; 0 for none.
 		again  time.Duration
 	}{
 		{name: "a pod of the current revision", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
@@ -113,6 +114,31 @@ func TestProblems(t *testing.T) {
 			Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 1,
 			Message: "Readiness probe GET /ready has failed since 2026-07-01T11:59:50Z in pod web-2-0.",
 		}, deadline}, again: 20 * time.Second},
+		{name: "a pod that starts after a missed deadline", change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			missedDeadlineAt(d, -20)
+			s.Pods = podsOf(currentUID, unready(-10))
+		}, want: []v1.Problem{deadline}, again: 20 * time.Second},
+		{name: "one that should be ready, but not yet for a rollback", now: 20, change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			missedDeadlineAt(d, 0)
+			s.Pods = podsOf(currentUID, unready(15), unready(10))
+		}, want: []v1.Problem{{
+			Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 2,
+			Message: "Readiness probe GET /ready has failed since 2026-07-01T12:00:10Z in pod web-2-1.",
+		}, deadline}, late: 40, again: 20 * time.Second},
+		{name: "one whose time is over", now: 40, change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			missedDeadlineAt(d, 0)
+			s.Pods = podsOf(currentUID, unready(10))
+		}, want: []v1.Problem{{
+			Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 1,
+			Message: "Readiness probe GET /ready has failed since 2026-07-01T12:00:10Z in pod web-2-0.",
+		}, deadline}},
+		{name: "one beside a pod that started in time", now: 20, change: func(s *child.Snapshot, d *appsv1.Deployment) {
+			missedDeadlineAt(d, 0)
+			s.Pods = podsOf(currentUID, unready(10), unready(-10))
+		}, want: []v1.Problem{{
+			Reason: v1.ReasonReadinessFailing, Container: "web", Pods: 2,
+			Message: "Readiness probe GET /ready has failed since 2026-07-01T11:59:50Z in pod web-2-1.",
+		}, deadline}},
 		{name: "the worst comes first", change: func(s *child.Snapshot, d *appsv1.Deployment) {
 			missedDeadline(d)
 			s.Pods = podsOf(currentUID, rejected(), crashing())
@@ -148,6 +174,9 @@ func TestProblems(t *testing.T) {
 			got := Assess(snapshot, at(test.now).Time)
 			if diff := cmp.Diff(test.want, got.Problems); diff != "" {
 				t.Errorf("the problems (-want +got):\n%s", diff)
+			}
+			if late := !got.LateUntil.IsZero(); late != (test.late > 0) || late && !got.LateUntil.Equal(at(test.late).Time) {
+				t.Errorf("late until %s, want %d s after noon", got.LateUntil, test.late)
 			}
 			if got.RequeueAfter != test.again {
 				t.Errorf("look again after %s, want %s", got.RequeueAfter, test.again)

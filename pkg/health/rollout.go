@@ -35,6 +35,9 @@ type Rollout struct {
 	Paused bool
 	// TimedOut means that the rollout made no progress until its deadline.
 	TimedOut bool
+	// LateUntil is until when pods that started only after that deadline may become ready: something in the cluster had kept them from
+	// starting. It is zero if there are none, if their time is over, or if another pod is not ready either.
+	LateUntil time.Time
 	// Problems are the problems of the pods of the current revision, and while Paused of older ones on lost nodes, or that cannot be
 	// created, the worst first; at most MaxProblems.
 	Problems []v1.Problem
@@ -69,7 +72,7 @@ func Assess(snapshot child.Snapshot, now time.Time) Rollout {
 	// A scaling to 0 ends the rollout, and leaves its condition.
 	r.TimedOut = r.Observed && !r.Complete && r.Desired > 0 && progressing != nil && progressing.Reason == ReasonTimedOut
 	if snapshot.Application.DeletionTimestamp == nil {
-		r.Problems, r.RequeueAfter = r.findProblems(snapshot, now)
+		r.Problems, r.LateUntil, r.RequeueAfter = r.findProblems(snapshot, now)
 	}
 	return r
 }

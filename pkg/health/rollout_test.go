@@ -65,6 +65,12 @@ func missedDeadline(d *appsv1.Deployment) {
 	}}
 }
 
+// missedDeadlineAt is missedDeadline so many seconds after noon, of a rollout that had 30 seconds.
+func missedDeadlineAt(d *appsv1.Deployment, seconds int) {
+	missedDeadline(d)
+	d.Status.Conditions[0].LastUpdateTime, d.Spec.ProgressDeadlineSeconds = at(seconds), new(int32(30))
+}
+
 // refuseReplicaSet has the API server refuse the ReplicaSet of a new rollout.
 func refuseReplicaSet(d *appsv1.Deployment) {
 	d.Generation++

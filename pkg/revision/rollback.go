@@ -5,6 +5,7 @@ package revision
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -111,6 +112,9 @@ func notTheRevision(f facts) *blocker {
 	switch worst := f.Health.Worst(); {
 	case worst == nil:
 		return &blocker{v1.ReasonNotCausedByRevision, "No pod reports why it is not ready."}
+	case worst.Reason == v1.ReasonReadinessFailing && !f.Health.LateUntil.IsZero():
+		return &blocker{v1.ReasonNotCausedByRevision, fmt.Sprintf("The cluster let the pods start only after the deadline of the rollout; they have until %s to become ready.",
+			f.Health.LateUntil.UTC().Format(time.RFC3339))}
 	case causedByRevision(worst.Reason):
 		return nil
 	default:

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -189,6 +190,8 @@ func TestTriedAgain(t *testing.T) {
 
 func TestNotRolledBack(t *testing.T) {
 	failure := func(reason string) health.Rollout { return timedOut(reason, "") }
+	late := failure(v1.ReasonReadinessFailing)
+	late.LateUntil = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		name   string
 		happen func(*cluster)
@@ -217,6 +220,7 @@ func TestNotRolledBack(t *testing.T) {
 		{"pods cannot be made", nil, failure(v1.ReasonReplicaFailure), v1.ReasonNotCausedByRevision},
 		{"a volume", nil, failure(v1.ReasonVolumeNotMounting), v1.ReasonNotCausedByRevision},
 		{"a node", nil, failure(v1.ReasonNodeLost), v1.ReasonNotCausedByRevision},
+		{"pods that started late", nil, late, v1.ReasonNotCausedByRevision},
 		{"something unheard of", nil, failure("Unheard"), v1.ReasonNotCausedByRevision},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -239,6 +243,23 @@ func TestNotRolledBack(t *testing.T) {
 				t.Errorf("it runs %s, and the reason is %q, want %q", c.runs, got, test.want)
 			}
 		})
+	}
+}
+
+// TestStartedLate: the pods have as long as the rollout had, and then the revision is rolled back as any other.
+func TestStartedLate(t *testing.T) {
+	c := newCluster()
+	c.run(t, "web:1", healthy)
+	c.run(t, "web:2", health.Rollout{})
+	c.rollout = timedOut(v1.ReasonReadinessFailing, "")
+	c.rollout.LateUntil = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	const want = "The cluster let the pods start only after the deadline of the rollout; they have until 2026-07-01T12:00:00Z to become ready."
+	if record := c.sync(t); c.runs != "web:2" || record.Condition == nil || record.Condition.Message != want {
+		t.Errorf("it runs %s, and the condition is %+v, want %q", c.runs, record.Condition, want)
+	}
+	c.rollout.LateUntil = time.Time{}
+	if c.sync(t); c.runs != "web:1" {
+		t.Errorf("it runs %s after that", c.runs)
 	}
 }
 

@@ -119,7 +119,7 @@ const (
 	ReasonNoHealthyRevision = "NoHealthyRevision"
 	// ReasonSameSpec: the last healthy revision has the same pods.
 	ReasonSameSpec = "SameSpec"
-	// ReasonNotCausedByRevision: the cluster blocks the pods, and may block those of another revision too.
+	// ReasonNotCausedByRevision: the cluster blocks the pods, and may block those of another revision too, or let them start too late.
 	ReasonNotCausedByRevision = "NotCausedByRevision"
 	// ReasonRevisionRefused: the last healthy revision is invalid, or exceeds a limit of the class.
 	ReasonRevisionRefused = "RevisionRefused"
