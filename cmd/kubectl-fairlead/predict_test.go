@@ -43,7 +43,7 @@ func TestDiffWhileStopped(t *testing.T) {
 			t.Errorf("a file that stops Fairlead: %+v, want %q", r, said)
 		}
 		p.want(0, []string{stop, "web"})
-		want := p.namespace + "/web: until it is resumed, no child changes and no pod is replaced (reconcilePolicy: " + policy + ").\n"
+		want := p.namespace + "/web: until it is resumed, no child changes and no pod is replaced (reconcilePolicy: " + policy + "). Below is how the two specs differ; the children may differ from both.\n"
 		for _, spec := range []string{"", ", reconcilePolicy: " + policy} {
 			if got := diff(spec); !strings.HasPrefix(got, want) || !strings.Contains(got, "~ Deployment/web  Update\n") {
 				t.Errorf("%s, and a file with %q: %s\nwant %s", stop, spec, got, want)

@@ -35,7 +35,7 @@ func Print(to *screen.Screen, name string, d preview.Difference, missing, refuse
 		to.Line(to.Paint(screen.Bold, name+": ") + "no child changes and no pod is replaced. " + NotCarriedOut(refused))
 		to.Line("Once that is solved: " + deferred(d, missing, Headline))
 	default:
-		to.Line(to.Paint(screen.Bold, name+": ") + deferred(d, missing, Headline))
+		to.Line(to.Paint(screen.Bold, name+": ") + deferred(d, missing, Headline) + ofSpecs(d))
 	}
 	for _, c := range d.Children {
 		to.Blank()
@@ -57,6 +57,15 @@ func Print(to *screen.Screen, name string, d preview.Difference, missing, refuse
 			to.Hanging("    ", describeIn(d, c, change))
 		}
 	}
+}
+
+// ofSpecs says what the changes of children are about while none is changed: the children may differ from both specs.
+func ofSpecs(d preview.Difference) string {
+	updates := slices.ContainsFunc(d.Children, func(c preview.Child) bool { return c.Action == preview.Update })
+	if d.Pods.Stopped == "" || !updates {
+		return ""
+	}
+	return " Below is how the two specs differ; the children may differ from both."
 }
 
 // NotCarriedOut says why another Application's routes keep a spec from being carried out.

@@ -25,6 +25,10 @@ func TestPrint(t *testing.T) {
 		"pinned":     {Pods: preview.Pods{Live: 2, Pinned: 3}},
 		"stopped":    {Pods: preview.Pods{Live: 2, Stopped: v1.ReconcileSuspend}},
 		"unfinished": {Pods: preview.Pods{Live: 3, Stopped: v1.ReconcileSuspend, Unfinished: 2}},
+		"specs": {
+			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Update, Changes: []preview.Change{image}}},
+			Pods:     preview.Pods{Live: 2, Stopped: v1.ReconcileObserve},
+		},
 		"scale": {
 			Children: []preview.Child{{Kind: "Deployment", Name: "web", Action: preview.Update, Changes: []preview.Change{replicas}}},
 			Pods:     preview.Pods{Live: 2, Before: new(int32(2)), After: new(int32(4))},
