@@ -200,6 +200,8 @@ func takenMessage(taken []takenRef, account string, existing bool) string {
 		name := ref.Kind.Kind + " " + ref.Name
 		used := ref.Kind == child.ServiceAccount && ref.Name == cmp.Or(account, "default")
 		switch {
+		case used && ref.left:
+			said = append(said, name+" was left behind by an earlier Application, and the pods of the Deployment run as it: take it back as docs/guides/take-back.md says, or name it in spec.serviceAccount.name")
 		case used:
 			said = append(said, name+" exists already, and the pods of the Deployment run as it: name it in spec.serviceAccount.name")
 		case ref.left:

@@ -35,7 +35,8 @@ func TestTakenMessage(t *testing.T) {
 			"and set spec.disruptionBudget to mode Disabled in the Application until the condition Adopted is True"},
 		{[]takenRef{leftAccount}, "", false, "ServiceAccount web was left behind by an earlier Application: delete it if nothing needs it " +
 			"(kubectl delete serviceaccount/web), or take it back as docs/guides/take-back.md says. The pods of the Deployment do not run as ServiceAccount web"},
-		{[]takenRef{leftAccount}, "web", true, "ServiceAccount web exists already, and the pods of the Deployment run as it: name it in spec.serviceAccount.name"},
+		{[]takenRef{leftAccount}, "web", true, "ServiceAccount web was left behind by an earlier Application, and the pods of the Deployment run as it: " +
+			"take it back as docs/guides/take-back.md says, or name it in spec.serviceAccount.name"},
 		{[]takenRef{ingress, leftAccount, leftPolicy}, "web-2", false, "Ingress web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it. " +
 			"ServiceAccount web, NetworkPolicy web were left behind by an earlier Application: delete them if nothing needs them " +
 			"(kubectl delete serviceaccount/web networkpolicy/web), or take them back as docs/guides/take-back.md says. " +
