@@ -215,17 +215,18 @@ func TestClassMistakesAreWarnedOf(t *testing.T) {
 	const unit = `spec.defaults.resources.limits[memory]: 256 means 256 bytes; a mebibyte is Mi, as in 64Mi`
 	const (
 		images      = "spec.limits.allowedRegistries: it is empty, so the class allows no image and no Application: leave the field out to allow every image"
+		none        = "spec.limits.maxReplicas: it is 0, so the class allows only an Application with replicas: 0: leave the field out to allow any number"
 		annotations = "spec.limits.allowedAnnotations: cert-manager.io allows the one annotation that is called so; cert-manager.io/* allows those with this prefix"
 	)
 	class := applicationClass("gold", false, func(s *v1.ApplicationClassSpec) {
-		s.Limits = &v1.ApplicationLimits{AllowedRegistries: []string{}, AllowedAnnotations: []string{"cert-manager.io", "example.com/a", "example.com/*", "plain"}}
+		s.Limits = &v1.ApplicationLimits{AllowedRegistries: []string{}, MaxReplicas: new(int32(0)), AllowedAnnotations: []string{"cert-manager.io", "example.com/a", "example.com/*", "plain"}}
 		s.Defaults = &v1.ApplicationDefaults{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256")}}}
 	})
 	class.Annotations = map[string]string{"ingressclass.kubernetes.io/is-default-class": "true", "is-default": "true", "example.com/note": "x"}
 	class.Labels = map[string]string{v1.AnnotationDefaultClass: "true"}
 	handler := (&inClasses{}).handler(t)
 	response := ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Create, class, nil))
-	if diff := cmp.Diff([]string{marker, bare, label, unit, images, annotations}, response.Warnings); diff != "" || !response.Allowed {
+	if diff := cmp.Diff([]string{marker, bare, label, unit, images, none, annotations}, response.Warnings); diff != "" || !response.Allowed {
 		t.Errorf("allowed %t %s, warnings (-want +got):\n%s", response.Allowed, messageOf(response), diff)
 	}
 	if response = ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Update, class, class)); len(response.Warnings) > 0 {

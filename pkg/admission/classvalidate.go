@@ -143,6 +143,9 @@ func unlikelyLimits(updated, old *v1.ApplicationClass) []string {
 		if limits.AllowedRegistries != nil && len(limits.AllowedRegistries) == 0 {
 			warnings = append(warnings, "spec.limits.allowedRegistries: it is empty, so the class allows no image and no Application: leave the field out to allow every image")
 		}
+		if most := limits.MaxReplicas; most != nil && *most == 0 {
+			warnings = append(warnings, "spec.limits.maxReplicas: it is 0, so the class allows only an Application with replicas: 0: leave the field out to allow any number")
+		}
 		for _, key := range limits.AllowedAnnotations {
 			if strings.Contains(key, ".") && !strings.ContainsAny(key, "/*") {
 				warnings = append(warnings, fmt.Sprintf("spec.limits.allowedAnnotations: %s allows the one annotation that is called so; %s/* allows those with this prefix", key, key))
