@@ -29,7 +29,7 @@ func TestDeletionWaitsToRelease(t *testing.T) {
 			}
 		}
 		text, _ := printed(t, loaded)
-		wantParts(t, reason, text, map[string]bool{solve: says, check: !says})
+		wantParts(t, reason, text, map[string]bool{solve: says, check: !says, "status.conditions[Ready]": says})
 	}
 }
 

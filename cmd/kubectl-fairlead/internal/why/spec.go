@@ -38,8 +38,6 @@ func deletion(f facts) []Finding {
 			finding.Next = []string{"Check that the controller runs: kubectl fairlead doctor"}
 			if f.ready != nil && f.ready.Reason == v1.ReasonDeleting && f.observed() { // The controller runs, and says what it waits for.
 				finding.Next = []string{"Solve what the condition names. The controller tries again until it succeeds."}
-			}
-			if f.ready != nil {
 				finding.Evidence = append(finding.Evidence, f.conditionEvidence(f.ready))
 			}
 		case metav1.FinalizerDeleteDependents:
