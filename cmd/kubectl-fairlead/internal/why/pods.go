@@ -185,7 +185,7 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 	case problem.Reason == v1.ReasonReplicaFailure:
 		known.next = f.adviceForRejected(problem.Message, known.next)
 	case problem.Reason == v1.ReasonQuotaExceeded && says("must specify"):
-		return advice{"A ResourceQuota of this namespace refuses pods that do not say what they need.", []string{"Set what the message asks for in " + f.unspecified(problem.Message) + "."}}
+		return advice{"A ResourceQuota of this namespace refuses pods that do not say what they need.", []string{"Set what the message asks for in " + f.unspecified(problem.Message) + ".", retries}}
 	case problem.Reason == v1.ReasonQuotaExceeded:
 		known = f.adviceForQuota(problem.Message, known)
 	case problem.Reason == v1.ReasonUnschedulable && says("anti-affinity rules", "free ports for the requested pod ports") && !says("Insufficient"):

@@ -104,7 +104,7 @@ func (f facts) rejection(problem v1.Problem) (newest v1.Problem, evidence []Evid
 // adviceForRejected is what to do about pods that are refused by neither a quota nor a policy.
 func (f facts) adviceForRejected(message string, otherwise []string) []string {
 	if container, resource, found := f.overLimit(message); found {
-		return []string{f.keepLimit(container, resource)}
+		return []string{f.keepLimit(container, resource), retries}
 	}
 	if match := noPriorityClass.FindStringSubmatch(message); match != nil {
 		return []string{fmt.Sprintf("Create PriorityClass %s, or name another one in spec.priorityClassName: kubectl get priorityclasses", match[1]), retries}
@@ -152,7 +152,7 @@ func (f facts) overLimit(message string) (container, resource string, found bool
 // keepLimit is what to do about a request above a limit that the spec does not have.
 func (f facts) keepLimit(container, resource string) string {
 	if container == "" {
-		return "The limit is not in the spec, so a LimitRange sets it: set the limit of each container, or lower the requests: kubectl describe limitranges"
+		return "The limit is not in the spec, so a LimitRange set it: set the limit of each container, or lower the requests: kubectl describe limitranges"
 	}
 	limit, request := "resources.limits."+resource, "resources.requests."+resource
 	if field := f.fieldOf(container); field != "" {
@@ -160,7 +160,7 @@ func (f facts) keepLimit(container, resource string) string {
 	} else {
 		request += " of " + f.notOfSpec(container)
 	}
-	return fmt.Sprintf("The limit is not in the spec, so a LimitRange sets it: set %s, or lower %s: kubectl describe limitranges", limit, request)
+	return fmt.Sprintf("The limit is not in the spec, so a LimitRange set it: set %s, or lower %s: kubectl describe limitranges", limit, request)
 }
 
 // unspecified are the resources of the containers that the message of a ResourceQuota names, as in "limits.cpu for: a,b; limits.memory for: b".

@@ -83,14 +83,14 @@ func TestNewestInvalidPod(t *testing.T) {
 func TestRejectedContainer(t *testing.T) {
 	const invalid = `Pod "web-1" is invalid: spec.%s.resources.requests: Invalid value: "200m": must be less than or equal to cpu limit of 50m`
 	set := func(field string) string {
-		return strings.ReplaceAll("The limit is not in the spec, so a LimitRange sets it: set FIELD.limits.cpu, or lower FIELD.requests.cpu: kubectl describe limitranges", "FIELD", field)
+		return strings.ReplaceAll("The limit is not in the spec, so a LimitRange set it: set FIELD.limits.cpu, or lower FIELD.requests.cpu: kubectl describe limitranges", "FIELD", field)
 	}
 	for _, test := range []struct{ reason, message, want string }{
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "containers[0]", 1), set("spec.resources")},
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "containers[1]", 1), set("spec.sidecars[proxy].resources")},
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "initContainers[0]", 1), set("spec.initContainers[setup].resources")},
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "containers[7]", 1),
-			"The limit is not in the spec, so a LimitRange sets it: set the limit of each container, or lower the requests: kubectl describe limitranges"},
+			"The limit is not in the spec, so a LimitRange set it: set the limit of each container, or lower the requests: kubectl describe limitranges"},
 		{v1.ReasonPolicyDenied, "maximum memory usage per Container is 1Gi, but limit is 2Gi",
 			"Keep spec.sidecars[proxy].resources within its limits, or ask for others: kubectl describe limitranges"},
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "containers[0]", 1) + `, spec.containers[1].resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi`,
@@ -115,8 +115,12 @@ func TestRejectedContainer(t *testing.T) {
 		pod.Containers, pod.InitContainers = append(pod.Containers, proxy), []corev1.Container{setup}
 		loaded.EventsOfObjects = nil
 		application.Status.Problems = []v1.Problem{{Reason: test.reason, Message: test.message}}
-		if next := why.Explain(loaded).Findings[0].Next; len(next) == 0 || next[0] != test.want {
+		next := why.Explain(loaded).Findings[0].Next
+		if len(next) == 0 || next[0] != test.want {
 			t.Errorf("%s: %q, want %q", test.message, next, test.want)
+		}
+		if !slices.Contains(next, "Once the cause is gone, the pods come within 17 minutes: Kubernetes tries again at growing intervals.") {
+			t.Errorf("%s: %q does not say when Kubernetes tries again", test.message, next)
 		}
 	}
 }
