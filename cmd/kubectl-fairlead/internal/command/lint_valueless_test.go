@@ -56,6 +56,17 @@ spec:
 `, `-:5: warning: spec.namespaceSelector: ` + refuses + `its fields or {} (effect)
 1 object checked, nothing else found
 `},
+		"class without a spec": {`apiVersion: apps.fairlead.dev/v1
+kind: ApplicationClass
+metadata: {name: gold}
+`, "1 object checked, nothing found\n"},
+		"class with an empty spec": {`apiVersion: apps.fairlead.dev/v1
+kind: ApplicationClass
+metadata: {name: gold}
+spec:
+`, `-:4: warning: spec: ` + refuses + `its fields or {} (effect)
+1 object checked, nothing else found
+`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			streams, in, out, _ := genericiooptions.NewTestIOStreams()

@@ -37,7 +37,9 @@ func (d *Document) valueless(of *schema.Structural) []Problem {
 		}
 	}
 	spec := of.Properties["spec"]
-	visit(field.NewPath("spec"), &spec, d.object["spec"])
+	if value, given := d.object["spec"]; given {
+		visit(field.NewPath("spec"), &spec, value)
+	}
 	return problems
 }
 
