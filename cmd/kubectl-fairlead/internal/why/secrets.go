@@ -180,8 +180,12 @@ func missingCertificates(f facts) []Finding {
 	}
 	var found []Finding
 	for _, source := range f.missing(certificates(f.Loaded)) {
-		names := "the route"
-		if taken, class := f.class(); taken.Routes != nil && taken.Routes.TLS != nil && taken.Routes.TLS.SecretName == source.secret {
+		names := "the Ingress" // Another client wrote it, such as the one whose Ingress the Application took over.
+		taken, class := f.class()
+		switch {
+		case slices.ContainsFunc(f.app.Spec.Routes, func(route v1.Route) bool { return route.TLS != nil && route.TLS.SecretName == source.secret }):
+			names = "the route"
+		case taken.Routes != nil && taken.Routes.TLS != nil && taken.Routes.TLS.SecretName == source.secret:
 			names = "ApplicationClass " + class
 		}
 		next := []string{

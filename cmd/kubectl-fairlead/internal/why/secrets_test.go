@@ -87,6 +87,7 @@ func TestMissingCertificate(t *testing.T) {
 		addForeign(loaded, child.Ingress, ingress, v1.ResourceSynced, "")
 		ingress.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(loaded.Application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))}
 		loaded.MissingSecrets = []string{"web-tls"}
+		loaded.Application.Spec.Routes = []v1.Route{{Name: "public"}, {Name: "private", TLS: &v1.RouteTLS{SecretName: "web-tls"}}}
 		return loaded, ingress
 	}
 	loaded, ingress := routed()
@@ -97,9 +98,15 @@ func TestMissingCertificate(t *testing.T) {
 	ingress.Annotations = map[string]string{"cert-manager.io/cluster-issuer": "ca"}
 	application := loaded.Application
 	application.Status.Class = &v1.AppliedClass{Name: "platform", Defaults: &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{TLS: &v1.RouteTLSDefaults{SecretName: "web-tls"}}}}
+	wantParts(t, "of the route and the class", shown(t, loaded), map[string]bool{what: true})
+	routes := application.Spec.Routes
+	application.Spec.Routes = []v1.Route{{Name: "public"}, {Name: "private", TLS: &v1.RouteTLS{SecretName: "other"}}}
 	ofClass := strings.Replace(what, "the route names", "ApplicationClass platform names", 1)
 	wantParts(t, "of the class", shown(t, loaded), map[string]bool{ofClass: true, what: false})
 	application.Status.Class = nil
+	ofIngress := strings.Replace(what, "the route names", "the Ingress names", 1)
+	wantParts(t, "of the manifest before a hand-over", shown(t, loaded), map[string]bool{ofIngress + evidence: true, what: false})
+	application.Spec.Routes = routes
 	wantParts(t, "to be issued", shown(t, loaded), map[string]bool{headline: true, what + evidence + wait: true, create: false})
 	loaded.Application.DeletionTimestamp = &metav1.Time{}
 	wantParts(t, "deleted", shown(t, loaded), map[string]bool{what: false})
