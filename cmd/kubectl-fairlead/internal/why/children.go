@@ -141,6 +141,9 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	if plan.IsLeftover(live) {
 		first = []string{takeBack} // The adoption of a Deployment refuses what the earlier Application made beside it.
 	}
+	if len(first) > 0 && f.isRemovable(resource) {
+		finding.Next[0] = orElse(finding.Next[0])
+	}
 	finding.Next = append(first, finding.Next...)
 	object := resource.Kind + "/" + resource.Name
 	created := live.GetCreationTimestamp().Time

@@ -67,7 +67,11 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 	adopted := f.hasAdopted()
 	live := f.live(resource)
 	if f.isRemovable(resource) {
-		return append(f.keepInstead(resource, live), deleteOrRename("the "+resource.Kind))
+		keep, remove := f.keepInstead(resource, live), deleteOrRename("the "+resource.Kind)
+		if len(keep) > 0 {
+			remove = orElse(remove)
+		}
+		return append(keep, remove)
 	}
 	if live != nil && plan.IsLeftover(live) {
 		next := f.orDelete(resource) // To take it back comes first.
@@ -155,6 +159,9 @@ func (f facts) runsAs(account string) bool {
 
 func deleteOrRename(objects string) string { return "Delete " + objects + orRename }
 
+// orElse makes advice an alternative. Without it, a reader who follows all the advice in order would delete what the first step has kept.
+func orElse(advice string) string { return "Or " + strings.ToLower(advice[:1]) + advice[1:] }
+
 // takeBack is the first step for an object that an earlier Application left behind.
 const takeBack = "Take back what the earlier Application left behind: see docs/guides/take-back.md"
 
@@ -181,7 +188,7 @@ func (f facts) groupLeftBehind(found []Finding) []Finding {
 	group.Next = append([]string{takeBack}, otherwise...)
 	switch {
 	case removable:
-		group.Next = []string{takeBack, deleteOrRename("them")} // Without a Deployment, no pod needs them.
+		group.Next = []string{takeBack, orElse(deleteOrRename("them"))} // Without a Deployment, no pod needs them.
 	case !f.hasAdopted():
 		group.Next = append(group.Next, giveName)
 	}

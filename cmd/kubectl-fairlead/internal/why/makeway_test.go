@@ -113,7 +113,7 @@ func TestServiceAccountWithoutDeployment(t *testing.T) {
 	wantParts(t, "ServiceAccount", text, map[string]bool{
 		"so Fairlead does not touch it. What refers to it waits.\n": true,
 		"   → Name it in spec.serviceAccount.name, if the class and the controller allow that: then it stays, and the pods run as it.\n" +
-			"   → Delete the ServiceAccount, or give the Application another name.\n": true,
+			"   → Or delete the ServiceAccount, or give the Application another name.\n": true,
 	})
 }
 
@@ -186,7 +186,7 @@ func TestKeepsTheService(t *testing.T) {
 	addForeign(loaded, child.Service, &corev1.Service{}, v1.ResourceConflict, "Service web exists and has no consent to its adoption; annotate it.")
 	text, _ := printed(t, loaded)
 	wantParts(t, "Service", text, map[string]bool{
-		"   → To keep the Service and its address, let the Application adopt it: the message of the Service says how.\n   → Delete the Service": true,
+		"   → To keep the Service and its address, let the Application adopt it: the message of the Service says how.\n   → Or delete the Service": true,
 	})
 }
 
@@ -219,7 +219,7 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	text, encoded := printed(t, loaded)
 	wantParts(t, "two", text, map[string]bool{
 		"ServiceAccount web and ConfigMap web exist and do not belong to this Application, so Fairlead does not touch them. What refers to them waits.\n": true,
-		back + "   → Delete them, or give the Application another name.\n":                                                                                true,
+		back + "   → Or delete them, or give the Application another name.\n":                                                                             true,
 		"status.resources[ServiceAccount/web]: It exists.\n":                                                                                              true,
 		"status.resources[ConfigMap/web]: It exists.\n":                                                                                                   true,
 	})
@@ -231,7 +231,7 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	wantParts(t, "another client's", shown(t, loaded), map[string]bool{
 		"2. Ingress web exists and does not belong to this Application, so Fairlead does not touch it.\n":                             true,
 		"   → Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'.\n": true,
-		"   → Delete the Ingress, or give": true,
+		"   → Or delete the Ingress, or give the Application another name.\n":                                                         true,
 	})
 
 	leave(childOf(t, loaded, child.Deployment.Kind))
