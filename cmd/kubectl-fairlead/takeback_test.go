@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/yaml"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
@@ -33,7 +34,8 @@ func (p *plugin) leaves(spec string) {
 // takes gives the objects to the Application, as docs/guides/take-back.md does.
 func (p *plugin) takes(kube kubernetes.Interface, application *v1.Application) {
 	p.Helper()
-	patch := []byte(`{"metadata":{"annotations":{"` + v1.AnnotationOwnerUID + `":"` + string(application.UID) + `"}}}`)
+	patch := []byte(`{"metadata":{"annotations":{"` + v1.AnnotationOwnerUID + `":"` + string(application.UID) + `"},` +
+		`"labels":{"` + v1.LabelManagedBy + `":"` + v1.ManagedBy + `","` + v1.LabelApplication + `":"web"}}}`)
 	ctx, options := p.Context(), metav1.PatchOptions{}
 	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Patch(ctx, "web", types.MergePatchType, patch, options); err != nil {
 		p.Fatal(err)
@@ -75,6 +77,59 @@ func TestTakeBackOfAnotherImage(t *testing.T) {
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Image        ghcr.io/acme/web:1\n")
 	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
 		t.Errorf("pods were replaced:\n%s", diff)
+	}
+}
+
+// patchSpec changes the spec of web with a merge patch.
+func (p *plugin) patchSpec(spec string) {
+	p.Helper()
+	patch, err := yaml.YAMLToJSON([]byte("{spec: " + spec + "}"))
+	if err != nil {
+		p.Fatal(err)
+	}
+	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(p.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// TestTakeBackAfterEject: eject gives the fields up, so what the manifest lacks stays. Both ways that the guide names remove it.
+func TestTakeBackAfterEject(t *testing.T) {
+	const (
+		lean = "{image: 'ghcr.io/acme/web:1', replicas: 2, env: [{name: A, value: '1'}]}"
+		full = "{image: 'ghcr.io/acme/web:1', replicas: 2, env: [{name: A, value: '1'}, {name: B, value: '2'}], livenessProbe: {exec: {command: ['true']}}}"
+	)
+	for name, remove := range map[string]func(p *plugin, kube kubernetes.Interface){
+		"by the manifest": func(p *plugin, _ kubernetes.Interface) {
+			p.patchSpec(full)
+			p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+			p.patchSpec(strings.Replace(lean, "{", "{livenessProbe: null, ", 1))
+		},
+		"by hand": func(p *plugin, kube kubernetes.Interface) {
+			patch := `{"spec":{"template":{"spec":{"containers":[{"name":"web","livenessProbe":null,"env":[{"name":"B","$patch":"delete"}]}]}}}}`
+			if _, err := kube.AppsV1().Deployments(p.namespace).Patch(p.Context(), "web", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+				p.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t)
+			kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+			has := func(variables int, probe bool) bool {
+				container := p.deployment(kube).Spec.Template.Spec.Containers[0]
+				return len(container.Env) == variables && (container.LivenessProbe != nil) == probe
+			}
+			p.create("web", full)
+			p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+			p.want(0, []string{"eject", "web"})
+			p.takes(kube, p.create("web", lean))
+			p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+			if !has(2, true) {
+				t.Error("what the manifest lacks is gone; docs/guides/take-back.md says that it stays")
+			}
+			remove(p, kube)
+			p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+			p.eventually("the end of what the manifest lacks", func() bool { return has(1, false) })
+		})
 	}
 }
 
