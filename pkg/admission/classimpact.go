@@ -30,16 +30,17 @@ const (
 
 // impact is what the change of a class does to the Applications that have it, or get it.
 type impact struct {
-	stalling, changing []string
+	// staying were refused before the change, and still are.
+	stalling, staying, changing []string
 	// restricted get a NetworkPolicy that lists egress, enclosed one that lists none, and opened lose theirs.
 	restricted, enclosed, opened []string
-	// reasons are the errors of the first stalling Application.
-	reasons field.ErrorList
+	// stalls are the errors of the first stalling Application, and stays those of the first staying one.
+	stalls, stays field.ErrorList
 	// unexamined counts those that the time did not suffice for.
 	unexamined int
 }
 
-// classImpact warns of Applications that the change stalls, or gives other defaults. They may be in any namespace; the
+// classImpact warns of Applications that the change stalls, leaves stalled, or gives other defaults. They may be in any namespace; the
 // requester may change a class, which is a right of the platform. Only caches are read.
 func (h *Handler) classImpact(ctx context.Context, request *admissionv1.AdmissionRequest, old, updated *v1.ApplicationClass) []string {
 	// An empty list of a limit allows nothing, a missing one everything.
@@ -86,10 +87,16 @@ func (h *Handler) impactOn(ctx context.Context, users []*v1.Application, before,
 
 func (i *impact) add(name string, effect class.Effect) {
 	if len(effect.Stalls) > 0 {
-		if len(i.reasons) == 0 {
-			i.reasons = effect.Stalls
+		if len(i.stalls) == 0 {
+			i.stalls = effect.Stalls
 		}
 		i.stalling = append(i.stalling, name)
+	}
+	if len(effect.Stays) > 0 {
+		if len(i.stays) == 0 {
+			i.stays = effect.Stays
+		}
+		i.staying = append(i.staying, name)
 	}
 	if effect.NewDefaults {
 		i.changing = append(i.changing, name)
@@ -120,6 +127,8 @@ func (h *Handler) cachedNamespace(name string) class.Namespace {
 type affected struct {
 	names           []string
 	one, many, what string
+	// reasons are the errors of the first one, if it is refused.
+	reasons field.ErrorList
 }
 
 // affected sorts them, what is worst first.
@@ -130,11 +139,12 @@ func (i impact) affected() []affected {
 		accept = ", and accept only what it lists, beside routes and monitoring"
 	)
 	all := []affected{
-		{i.stalling, "Application is stalled", "Applications are stalled", "and not updated any more"},
-		{i.enclosed, one, many, "only to DNS, because the class lists no egress" + accept},
-		{i.restricted, one, many, "only to what the class lists, and to DNS" + accept},
-		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", "which restricts the connections to and from the pods"},
-		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods"},
+		{i.stalling, "Application is stalled", "Applications are stalled", "and not updated any more", i.stalls},
+		{i.enclosed, one, many, "only to DNS, because the class lists no egress" + accept, nil},
+		{i.restricted, one, many, "only to what the class lists, and to DNS" + accept, nil},
+		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", "which restricts the connections to and from the pods", nil},
+		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods", nil},
+		{i.staying, "Application stays", "Applications stay", "stalled", i.stays},
 	}
 	return slices.DeleteFunc(all, func(a affected) bool { return len(a.names) == 0 })
 }
@@ -142,11 +152,11 @@ func (i impact) affected() []affected {
 func (i impact) warnings(all bool) []string {
 	var warnings []string
 	lists := i.affected()
-	for n, of := range lists {
+	for _, of := range lists {
 		text := fmt.Sprintf("with this change %s %s: ", counted(len(of.names), of.one, of.many), of.what)
 		warnings = append(warnings, listed(text, of.names, all, maxWarnings/len(lists))...)
-		if n == 0 && len(i.reasons) > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: %s", i.stalling[0], firstOf(i.reasons)))
+		if len(of.reasons) > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: %s", of.names[0], firstOf(of.reasons)))
 		}
 	}
 	if i.unexamined > 0 {

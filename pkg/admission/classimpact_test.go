@@ -43,6 +43,16 @@ func TestClassImpact(t *testing.T) {
 			s.Defaults = &v1.ApplicationDefaults{NetworkPolicy: &rules}
 		})
 	}
+	oneHost := func(c *v1.ApplicationClass) *v1.ApplicationClass {
+		c.Spec.Limits.AllowedHostnames = []string{"example.com"}
+		return c
+	}
+	labelled := func(c *v1.ApplicationClass) *v1.ApplicationClass {
+		c.Labels = map[string]string{"team": "ops"}
+		return c
+	}
+	invalid := sized("standard", 1)
+	invalid[0].Spec.Image = ""
 	everyone := []v1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: "0.0.0.0/0"}}}
 	accepts := v1.NetworkPolicy{Ingress: []v1.NetworkPolicyIngressRule{{From: everyone}}}
 	both := v1.NetworkPolicy{Ingress: accepts.Ingress, Egress: []v1.NetworkPolicyEgressRule{{To: everyone}}}
@@ -78,6 +88,40 @@ func TestClassImpact(t *testing.T) {
 			"with this change 2 Applications are stalled and not updated any more: shop/app-00, shop/app-01",
 			`shop/app-00: spec.image: Invalid value: "registry.example.com/web:1": ApplicationClass "standard" allows images of ghcr.io (and 1 more error)`,
 		}},
+		{name: "loosened too little", old: class(false, 1, ""), updated: class(false, 4, ""), applications: sized("standard", 6, 3), want: []string{
+			"with this change 1 Application stays stalled: shop/app-00",
+			"shop/app-00: " + reason,
+		}},
+		{name: "loosened too little for many", old: class(false, 1, ""), updated: class(false, 4, ""), applications: sized("standard", 6, 6, 6, 6, 6), want: []string{
+			"with this change 5 Applications stay stalled: shop/app-00, shop/app-01, shop/app-02 and 2 more; --dry-run=server names all beforehand",
+			"shop/app-00: " + reason,
+		}},
+		{name: "tightened further", old: class(false, 5, ""), updated: class(false, 4, ""), applications: sized("standard", 5, 6), want: []string{
+			"with this change 1 Application is stalled and not updated any more: shop/app-00",
+			`shop/app-00: spec.replicas: Invalid value: 5: ApplicationClass "standard" allows at most 4`,
+			"with this change 1 Application stays stalled: shop/app-01",
+			"shop/app-01: " + reason,
+		}},
+		{name: "refused for another reason", old: class(false, 4, ""), updated: images([]string{"ghcr.io"}), applications: sized("standard", 6), want: []string{
+			"with this change 1 Application stays stalled: shop/app-00",
+			`shop/app-00: spec.image: Invalid value: "registry.example.com/web:1": ApplicationClass "standard" allows images of ghcr.io`,
+		}},
+		{name: "another limit loosened", old: oneHost(class(false, 4, "")), updated: class(false, 4, ""), applications: sized("standard", 6), want: []string{
+			"with this change 1 Application stays stalled: shop/app-00",
+			"shop/app-00: " + reason,
+		}},
+		{name: "given to the wrong namespace", old: elsewhere(class(false, 9, "")), updated: applicationClass("standard", false, forTeam("ops")), applications: sized("standard", 1), want: []string{
+			"with this change 1 Application stays stalled: shop/app-00",
+			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": name a class that does`,
+		}},
+		{name: "created too tight", updated: class(false, 4, ""), applications: sized("standard", 6), want: []string{
+			"with this change 1 Application stays stalled: shop/app-00",
+			"shop/app-00: " + reason,
+		}},
+		{name: "other defaults for one that is refused", old: class(false, 4, ""), updated: class(false, 4, "low"), applications: sized("standard", 6)},
+		{name: "a label, and one that is refused", old: class(false, 4, ""), updated: labelled(class(false, 4, "")), applications: sized("standard", 6)},
+		{name: "another limit of a class that does not select the namespace", old: elsewhere(class(false, 4, "")), updated: elsewhere(class(false, 9, "")), applications: sized("standard", 1)},
+		{name: "one that is invalid in itself", old: class(false, 4, ""), updated: class(false, 9, ""), applications: invalid},
 		{name: "other defaults", old: class(false, 9, ""), updated: class(false, 9, "low"), applications: sized("standard", 1, 1), want: []string{
 			"with this change 2 Applications get other defaults, which may replace pods: shop/app-00, shop/app-01",
 		}},

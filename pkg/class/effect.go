@@ -4,6 +4,8 @@
 package class
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,6 +18,9 @@ import (
 type Effect struct {
 	// Stalls are the errors with which the sync will refuse the Application. Nothing else of it changes then.
 	Stalls field.ErrorList
+	// Stays are the errors of an Application that the sync refuses before the change and after it. There are none if the change
+	// altered neither the errors nor the rule that they are about.
+	Stays field.ErrorList
 	// NewDefaults means that children other than the NetworkPolicy change, and possibly the pods.
 	NewDefaults bool
 	// NewPolicy is the NetworkPolicy that the Application gets instead of none, or of another one. It replaces no pod.
@@ -24,17 +29,23 @@ type Effect struct {
 	LosesPolicy bool
 }
 
-// EffectOf returns the effect. Errors that existed before are no effect.
+// EffectOf returns the effect.
 func EffectOf(application *v1.Application, before, after Rules, options validation.Options) Effect {
 	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend || application.DeletionTimestamp != nil {
 		return Effect{}
 	}
 	was, is := Resolve(application, before), Resolve(application, after)
-	if errs, _ := is.Validate(options); len(errs) > 0 {
-		if errsBefore, _ := was.Validate(options); len(errsBefore) > 0 {
+	if errs, reason := is.Validate(options); len(errs) > 0 {
+		switch errsBefore, _ := was.Validate(options); {
+		case len(errsBefore) == 0:
+			return Effect{Stalls: errs}
+		case !slices.EqualFunc(errs, errsBefore, isSameError):
+			return Effect{Stays: errs}
+		case reason != v1.ReasonInvalid && !equality.Semantic.DeepEqualWithNilDifferentFromEmpty(was.refusing(before), is.refusing(after)):
+			return Effect{Stays: errs} // After a repair that missed this limit, silence would read as success.
+		default:
 			return Effect{}
 		}
-		return Effect{Stalls: errs}
 	}
 	var effect Effect
 	specBefore, spec := was.inEffect(options).Spec, is.Application.Spec
@@ -44,6 +55,22 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 	specBefore.NetworkPolicy, spec.NetworkPolicy = nil, nil
 	effect.NewDefaults = !equality.Semantic.DeepEqual(specBefore, spec)
 	return effect
+}
+
+func isSameError(a, b *field.Error) bool { return a.Error() == b.Error() }
+
+// refusing returns the part of the class that can refuse the Application: the limits, or the selector of a class that does not
+// select the namespace.
+func (r Resolution) refusing(rules Rules) *v1.ApplicationClassSpec {
+	if r.class != nil {
+		return &v1.ApplicationClassSpec{Limits: r.class.Spec.Limits}
+	}
+	for _, class := range rules.Classes {
+		if class.Name == r.given.Spec.ClassName {
+			return &v1.ApplicationClassSpec{NamespaceSelector: class.Spec.NamespaceSelector}
+		}
+	}
+	return nil
 }
 
 // inEffect returns the Application with the defaults that its children have. While it is refused, those are the defaults in

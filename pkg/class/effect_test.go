@@ -33,10 +33,12 @@ func TestEffectOf(t *testing.T) {
 		before, after Rules
 		want          Effect // Without the errors.
 		message       string
+		stays         string
 	}{
 		{name: "nothing that concerns it", before: class(false, limit(9)), after: class(false, limit(8))},
 		{name: "a tighter limit", before: class(false, limit(9)), after: class(false, limit(4)), message: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`},
-		{name: "refused before", before: class(false, limit(5)), after: class(false, limit(4))},
+		{name: "refused before", before: class(false, limit(5)), after: class(false, limit(4)), stays: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`},
+		{name: "refused before, for the same reason", before: class(false, limit(4)), after: class(false, v1.ApplicationClassSpec{Limits: limit(4).Limits, Defaults: priority.Defaults})},
 		{name: "allowed again", before: class(false, limit(4)), after: class(false, limit(9))},
 		{name: "another default", before: class(false, v1.ApplicationClassSpec{}), after: class(false, priority), want: Effect{NewDefaults: true}},
 		{
@@ -69,12 +71,15 @@ func TestEffectOf(t *testing.T) {
 				tc.change(&a.Spec)
 			}
 			got := EffectOf(a, tc.before, tc.after, validation.Options{})
-			message := ""
+			message, stays := "", ""
 			if len(got.Stalls) > 0 {
 				message, got.Stalls = got.Stalls[0].Error(), nil
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" || message != tc.message {
-				t.Errorf("the error is %q, want %q; effect (-want +got):\n%s", message, tc.message, diff)
+			if len(got.Stays) > 0 {
+				stays, got.Stays = got.Stays[0].Error(), nil
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || message != tc.message || stays != tc.stays {
+				t.Errorf("the error is %q, want %q; the one that stays is %q, want %q; effect (-want +got):\n%s", message, tc.message, stays, tc.stays, diff)
 			}
 		})
 	}
