@@ -191,7 +191,7 @@ func TestAdoptionRefused(t *testing.T) {
 		back     = "   → Or take the adoption back: kubectl fairlead adopt web --abort\n"
 		another  = "   → Or delete this Application, and let the plugin write one that fits the Deployment: kubectl fairlead adopt web --harden\n"
 		optional = "   → Or mark the reference optional: true.\n"
-		replace  = "   → Delete the Deployment with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name.\n"
+		replace  = "   → Or delete the Deployment with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name.\n"
 		create   = "   → Create Secret sx with the keys that the pods need; the adoption then goes on.\n"
 	)
 	for name, test := range map[string]struct {

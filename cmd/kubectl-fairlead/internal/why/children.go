@@ -141,7 +141,7 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	if plan.IsLeftover(live) {
 		first = []string{takeBack} // The adoption of a Deployment refuses what the earlier Application made beside it.
 	}
-	if len(first) > 0 && f.isRemovable(resource) {
+	if len(first) > 0 && len(finding.Next) > 0 && strings.HasPrefix(finding.Next[0], "Delete ") {
 		finding.Next[0] = orElse(finding.Next[0])
 	}
 	finding.Next = append(first, finding.Next...)

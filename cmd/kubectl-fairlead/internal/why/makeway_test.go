@@ -160,7 +160,7 @@ func TestDeletesTheDeploymentAlone(t *testing.T) {
 	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
 	deployment.SetOwnerReferences(nil)
 	setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
-	const takesOver = "   → Delete the Deployment with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name.\n"
+	const takesOver = "   → Or delete the Deployment with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name.\n"
 	deployment.Annotations = nil
 	deployment.Spec.Template.Labels[v1.LabelApplication] = deployment.Name
 	text, _ := printed(t, loaded)
@@ -174,7 +174,7 @@ func TestDeletesTheDeploymentAlone(t *testing.T) {
 	deployment.Annotations, deployment.Spec.Template.Labels, deployment.Spec.Selector = nil, map[string]string{"app": "web"}, &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	text, _ = printed(t, loaded)
 	wantParts(t, "Deployment", text, map[string]bool{
-		"   → Delete the Deployment with --cascade=orphan, which keeps its pods, or give the Application another name.\n": true,
+		"   → Or delete the Deployment with --cascade=orphan, which keeps its pods, or give the Application another name.\n": true,
 		"Delete the Deployment, or": false,
 		"→ Go on: ":                 false, // It would end the pause that an adoption needs.
 	})
