@@ -36,8 +36,8 @@ func (t *tool) lint() *cobra.Command {
 			the rules of the webhooks, and the limits of classes that the files or --class-file have. It also finds an object
 			that a file has twice, and a host name that two of the Applications claim. It warns of what the API server would
 			accept with a warning, as far as no cluster is needed, and of a field without a value, which only server-side apply
-			refuses. Every class is taken to select the namespace, because only a cluster knows its labels. Without any class,
-			what a class would say is not checked.
+			refuses. Every class is taken to select the namespace, because only a cluster knows its labels. What a class would
+			say that the files lack is not checked; with --class-file, such a class is an error.
 
 			The exit code is 0 without findings or with warnings alone, 1 with other findings, and 2 if a file cannot be read.`),
 		Example: examples(`
@@ -73,13 +73,15 @@ func (t *tool) lint() *cobra.Command {
 
 func isError(problem manifest.Problem) bool { return !problem.Warning }
 
-// uncheckedClasses are those of Applications whose limits lint does not know, since there is no class in the files and in --class-file.
+// uncheckedClasses are those of Applications whose limits lint does not know, since neither the files nor --class-file have the class.
 type uncheckedClasses struct {
 	names []string
 	// byDefault is that of Applications that name none.
 	byDefault bool
 	// noDefault means that there are classes, but none for the Applications that name none.
 	noDefault bool
+	// someKnown means that the files have other classes.
+	someKnown bool
 }
 
 func (u *uncheckedClasses) add(name string) {
@@ -96,6 +98,10 @@ func (u *uncheckedClasses) note(checked int) string {
 	switch {
 	case len(u.names) == 1 && checked == 1:
 		return fmt.Sprintf("; its class %s was not: pass it with --class-file", u.names[0])
+	case len(u.names) == 1 && u.someKnown:
+		return fmt.Sprintf("; class %s was not: pass it with --class-file", u.names[0])
+	case len(u.names) > 0 && u.someKnown:
+		return fmt.Sprintf("; classes %s were not: pass them with --class-file", strings.Join(u.names, ", "))
 	case len(u.names) > 0:
 		return fmt.Sprintf("; their classes were not: pass them with --class-file (%s)", strings.Join(u.names, ", "))
 	case u.byDefault:
@@ -133,13 +139,14 @@ func (t *tool) lintFiles(ctx context.Context, from platform) (problems []manifes
 	}
 	for _, d := range applications {
 		problems = append(problems, checker.Check(ctx, d)...)
-		if len(checker.Classes) == 0 && !checker.ClassesKnown {
+		if !checker.KnowsClass(d.ClassName()) {
 			unchecked.add(d.ClassName())
 		}
 		if len(checker.Classes) > 0 && d.ClassName() == "" && !slices.ContainsFunc(checker.Classes, class.IsMarkedDefault) {
 			unchecked.noDefault = true
 		}
 	}
+	unchecked.someKnown = len(checker.Classes) > 0
 	sortByPlace(problems, slices.Concat(documents, classes))
 	return problems, len(applications) + len(checker.Classes), unchecked, nil
 }

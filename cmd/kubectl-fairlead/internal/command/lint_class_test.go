@@ -78,6 +78,10 @@ func TestLintOfClasses(t *testing.T) {
 		"applicationclass.apps.fairlead.dev/is-default: \"true\"}}\nspec: {}\n")
 	other := write("deployment.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n")
 	broken := write("broken.yaml", "a: [\n")
+	wrong := write("wrong.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold}\nspec: {limits: {maxReplicas: many}}\n")
+	strict := write("strict.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: strict, annotations: {"+
+		"applicationclass.apps.fairlead.dev/is-default: \"true\"}}\nspec: {limits: {allowedRegistries: [ghcr.io]}}\n")
+	silver := write("silver.yaml", "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: api}\nspec: {image: web, className: silver}\n")
 	empty := t.TempDir()
 	missing := web + `:4: spec.className: Not found: "gold": there is no ApplicationClass of this name: name one that exists, or create it (class)`
 	for _, test := range []struct {
@@ -88,6 +92,14 @@ func TestLintOfClasses(t *testing.T) {
 	}{
 		{name: "the class", args: []string{web, "--class-file=" + gold}, code: ExitYes, want: "2 objects checked, nothing found"},
 		{name: "no class file", args: []string{web}, code: ExitYes, want: "1 object checked, nothing found; its class gold was not: pass it with --class-file"},
+		{name: "another class among the files", args: []string{web + "," + standard}, code: ExitYes, want: "2 objects checked, nothing found; class gold was not: pass it with --class-file"},
+		{name: "two other classes", args: []string{web + "," + silver + "," + standard}, code: ExitYes, want: "3 objects checked, nothing found; classes gold, silver were not: pass them with --class-file"},
+		{name: "a default class with limits among the files", args: []string{web + "," + strict}, code: ExitYes, want: "2 objects checked, nothing found; class gold was not: pass it with --class-file"},
+		{name: "another class in the class file", args: []string{web, "--class-file=" + standard}, code: ExitNo, want: web +
+			`:4: spec.className: Not found: "gold": none of the files has an ApplicationClass of this name: pass it with --class-file, or name another one (class)`},
+		{name: "a class that breaks the schema", args: []string{web, "--class-file=" + wrong}, code: ExitNo, want: wrong +
+			":4: spec.limits.maxReplicas: Invalid value: must be a whole number, not a string (schema)\n" +
+			"An object that cannot be read, or breaks the schema or a CEL rule, is not checked further: correct it, and lint it again."},
 		{name: "no class", args: []string{plain}, code: ExitYes, want: "1 object checked, nothing found" + noDefaultClass},
 		{name: "no default class", args: []string{plain, "--class-file=" + gold}, code: ExitYes, want: "2 objects checked, nothing found" +
 			`; without a class where spec.className names none: no class of the files has the annotation applicationclass.apps.fairlead.dev/is-default: "true"`},

@@ -88,6 +88,8 @@ type Checker struct {
 	ClassesKnown bool
 	// Offline takes every class to select the namespace, because only a cluster knows its labels.
 	Offline bool
+	// unreadable are the names of classes that break the schema or a CEL rule.
+	unreadable []string
 	// earlier are the Applications that were checked already and whose class is known.
 	earlier []*v1.Application
 }
@@ -110,7 +112,7 @@ func (c *Checker) AddClasses(ctx context.Context, documents []*Document) []Probl
 		}
 		read := &v1.ApplicationClass{}
 		if found := c.store(ctx, d, read); len(found) > 0 {
-			problems = append(problems, found...)
+			problems, c.unreadable = append(problems, found...), append(c.unreadable, d.Name)
 			continue
 		}
 		errs := validation.ValidateApplicationClass(read)
@@ -126,6 +128,20 @@ func (c *Checker) AddClasses(ctx context.Context, documents []*Document) []Probl
 		c.Classes = append(c.Classes, read)
 	}
 	return problems
+}
+
+// KnowsClass reports whether it is known what the class of this name says, or that there is none. The name "" is that of the default.
+func (c *Checker) KnowsClass(name string) bool {
+	switch {
+	case name != "" && slices.Contains(c.unreadable, name):
+		return false
+	case c.ClassesKnown:
+		return true
+	case name == "":
+		return len(c.Classes) > 0
+	default:
+		return slices.ContainsFunc(c.Classes, func(known *v1.ApplicationClass) bool { return known.Name == name })
+	}
 }
 
 // Application checks a document and returns the Application as it would be stored.
@@ -145,14 +161,19 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 		return problems
 	}
 	var claimed []Problem
-	unknown := len(c.Classes) == 0 && !c.ClassesKnown
+	rules := c.rules(application)
+	unknown := !c.KnowsClass(application.Spec.ClassName)
 	if unknown && application.Spec.ClassName != "" {
-		application.Spec.ClassName = "" // Not known, and it may let Applications share host names.
+		application.Spec.ClassName, rules.Classes = "", nil // Not known, and it may let Applications share host names.
 	} else {
 		claimed = d.problems(Together, c.claims(application))
 	}
-	resolution := class.Resolve(application, c.rules(application))
+	resolution := class.Resolve(application, rules)
 	errs, reason := resolution.Validate(c.Options)
+	if reason == v1.ReasonClassNotFound && len(c.Classes) > 0 {
+		// The cluster may have the class.
+		errs[0].Detail = "none of the files has an ApplicationClass of this name: pass it with --class-file, or name another one"
+	}
 	d.quoteQuantities(errs)
 	rule := Validation
 	if strings.HasPrefix(reason, "Class") {
@@ -169,7 +190,7 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 		}
 	}
 	if !slices.ContainsFunc(problems, func(problem Problem) bool { return !problem.Warning }) {
-		warnings := append(admission.Ineffective(&application.Spec), admission.DroppedDefaults(application, c.rules(application))...)
+		warnings := append(admission.Ineffective(&application.Spec), admission.DroppedDefaults(application, rules)...)
 		if !unknown { // A class may give labels to the pods.
 			warnings = append(warnings, admission.SpreadsNothing(application, resolution.Application)...)
 		}
