@@ -258,7 +258,8 @@ func TestStartedLate(t *testing.T) {
 		t.Errorf("it runs %s, and the condition is %+v, want %q", c.runs, record.Condition, want)
 	}
 	c.rollout.LateUntil = time.Time{}
-	if c.sync(t); c.runs != "web:1" {
+	c.sync(t)
+	if c.runs != "web:1" {
 		t.Errorf("it runs %s after that", c.runs)
 	}
 }
