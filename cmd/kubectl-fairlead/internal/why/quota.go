@@ -59,6 +59,15 @@ func (f facts) lacksSurge(message string) bool {
 	if v1.IsZeroIntOrPercent(deployment.Spec.Strategy.RollingUpdate.MaxSurge) {
 		return false
 	}
+	var exist int32
+	for _, replicaSet := range f.ReplicaSets {
+		if metav1.IsControlledBy(replicaSet, deployment) {
+			exist += replicaSet.Status.Replicas
+		}
+	}
+	if exist < f.app.Status.DesiredReplicas {
+		return false // It is not the surge alone: more pods are asked for than exist.
+	}
 	quota := quotaOf(message)
 	if len(quota.used) == 0 || !f.needsNoMore(deployment) {
 		return false

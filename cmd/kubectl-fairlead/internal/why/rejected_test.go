@@ -168,6 +168,7 @@ func TestQuotaOfARollout(t *testing.T) {
 		{"no rollout", full, 3, 0, surge(intstr.FromInt32(1)), nil, "100m", "", fewer},
 		{"no rollout and a quota of pods", pods, 3, 0, surge(intstr.FromInt32(1)), nil, "100m", "",
 			"Free some of the quota, ask for fewer pods, or ask for more quota: kubectl describe resourcequotas"},
+		{"more pods are asked for", full, 5, 3, surge(intstr.FromInt32(1)), nil, "100m", "", fewer},
 		{"no surge", full, 3, 3, surge(*zero), nil, "100m", "", fewer},
 		{"Recreate", full, 3, 3, appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}, nil, "100m", "", fewer},
 		{"larger pods", full, 3, 3, surge(intstr.FromInt32(1)), nil, "200m", "", raise},
