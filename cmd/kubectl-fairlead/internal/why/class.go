@@ -59,8 +59,12 @@ func (f facts) addClassSettings(finding *Finding, problem v1.Problem) {
 		says, paths = append(says, s.path+" to "+s.value), append(paths, "spec."+s.path)
 	}
 	finding.Evidence = append(finding.Evidence, f.classEvidence(says...))
-	finding.Next = append([]string{fmt.Sprintf("Override ApplicationClass %s: set %s in the Application. Or ask the platform team to change the class.",
-		class, text.Enumerate(paths))}, finding.Next...)
+	values := ""
+	if slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, "spec.nodeSelector") }) {
+		values = ", to what nodes have: an Application cannot remove a label that its class selects"
+	}
+	finding.Next = append([]string{fmt.Sprintf("Override ApplicationClass %s: set %s in the Application%s. Or ask the platform team to change the class.",
+		class, text.Enumerate(paths), values)}, finding.Next...)
 }
 
 // classEvidence is what the class sets, since the spec does not show it.

@@ -5,6 +5,7 @@ package why_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -82,7 +83,11 @@ func TestSetByTheClass(t *testing.T) {
 		wantSays, wantOverride := "", ""
 		if test.sets != "" {
 			wantSays = "ApplicationClass platform sets " + test.sets
-			wantOverride = "Override ApplicationClass platform: set " + test.field + " in the Application. Or ask the platform team to change the class."
+			values := ""
+			if strings.Contains(test.field, "nodeSelector") {
+				values = ", to what nodes have: an Application cannot remove a label that its class selects"
+			}
+			wantOverride = "Override ApplicationClass platform: set " + test.field + " in the Application" + values + ". Or ask the platform team to change the class."
 		}
 		if says != wantSays || override != wantOverride {
 			t.Errorf("%s: %q and %q, want %q and %q", test.name, says, override, wantSays, wantOverride)
