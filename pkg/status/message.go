@@ -31,6 +31,18 @@ func invalidMessage(errors field.ErrorList) string {
 	return strings.Join(parts, "; ")
 }
 
+// sentence lists the first of the names; "" if there are none.
+func sentence(begin string, names []string) string {
+	const most = 5
+	if len(names) > most {
+		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return begin + strings.Join(names, ", ") + "."
+}
+
 // validReason is the pattern of metav1.Condition.reason.
 var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 

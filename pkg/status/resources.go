@@ -387,15 +387,3 @@ func alsoBlocked(children []assessment, reason string) string {
 	}
 	return sentence(" Also blocked, see status.resources: ", names)
 }
-
-// sentence lists the first of the names; "" if there are none.
-func sentence(begin string, names []string) string {
-	const most = 5
-	if len(names) > most {
-		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return begin + strings.Join(names, ", ") + "."
-}

@@ -29,7 +29,7 @@ func onChildren() []rbacv1.PolicyRule {
 	return rules
 }
 
-// rendersWithout are the rules of a user who may render, and may list each kind of children except this one.
+// rendersWithout are the rules of a user with permission to render, and to list each kind of children except this one.
 func rendersWithout(lacking child.Kind) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		rule(group, "applications/render", "create"), rule(v1.GroupName, "applications", "get", "patch", "create"), rule("", "pods", "list"),

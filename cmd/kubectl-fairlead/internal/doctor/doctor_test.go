@@ -121,7 +121,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestPermissions names the namespace that was asked about: without -n it is that of the kubeconfig, and in another one the answer may differ.
+// TestPermissions names the namespace that was asked about: without -n it is the one in the kubeconfig, and in another one the answer may differ.
 func TestPermissions(t *testing.T) {
 	in := healthy(t)
 	in.Asked = "dev"

@@ -130,7 +130,7 @@ func (c *Checker) AddClasses(ctx context.Context, documents []*Document) []Probl
 	return problems
 }
 
-// KnowsClass reports whether it is known what the class of this name says, or that there is none. The name "" is that of the default.
+// KnowsClass reports whether it is known what the class of this name says, or that there is none. The name "" stands for the default class.
 func (c *Checker) KnowsClass(name string) bool {
 	switch {
 	case name != "" && slices.Contains(c.unreadable, name):
