@@ -95,22 +95,31 @@ func (u *uncheckedClasses) add(name string) {
 
 // note says which classes were not checked; "" if all were.
 func (u *uncheckedClasses) note(checked int) string {
+	names := strings.Join(u.names, ", ")
 	switch {
 	case len(u.names) == 1 && checked == 1:
-		return fmt.Sprintf("; its class %s was not: pass it with --class-file", u.names[0])
+		return fmt.Sprintf("; its class %s was not: pass it with --class-file", names)
+	case len(u.names) > 0 && u.byDefault:
+		return fmt.Sprintf("; the default class, if there is one, and %s were not: pass them with --class-file", names)
 	case len(u.names) == 1 && u.someKnown:
-		return fmt.Sprintf("; class %s was not: pass it with --class-file", u.names[0])
+		return fmt.Sprintf("; class %s was not: pass it with --class-file", names) + u.without()
 	case len(u.names) > 0 && u.someKnown:
-		return fmt.Sprintf("; classes %s were not: pass them with --class-file", strings.Join(u.names, ", "))
+		return fmt.Sprintf("; classes %s were not: pass them with --class-file", names) + u.without()
 	case len(u.names) > 0:
-		return fmt.Sprintf("; their classes were not: pass them with --class-file (%s)", strings.Join(u.names, ", "))
+		return fmt.Sprintf("; their classes were not: pass them with --class-file (%s)", names)
 	case u.byDefault:
 		return "; the limits of a default class were not: if there is one, pass it with --class-file"
-	case u.noDefault:
-		return fmt.Sprintf("; without a class where spec.className names none: no class of the files has the annotation %s: \"true\"", v1.AnnotationDefaultClass)
 	default:
+		return u.without()
+	}
+}
+
+// without says that Applications that name no class have none; "" if they have, or if there are none.
+func (u *uncheckedClasses) without() string {
+	if !u.noDefault {
 		return ""
 	}
+	return fmt.Sprintf("; without a class where spec.className names none: no class of the files has the annotation %s: \"true\"", v1.AnnotationDefaultClass)
 }
 
 // lintFiles returns the problems, how many objects it checked, and the classes that it could not check.

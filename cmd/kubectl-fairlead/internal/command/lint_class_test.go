@@ -101,6 +101,8 @@ func TestLintOfClasses(t *testing.T) {
 			":4: spec.limits.maxReplicas: Invalid value: must be a whole number, not a string (schema)\n" +
 			"An object that cannot be read, or breaks the schema or a CEL rule, is not checked further: correct it, and lint it again."},
 		{name: "no class", args: []string{plain}, code: ExitYes, want: "1 object checked, nothing found" + noDefaultClass},
+		{name: "no class and another one", args: []string{plain + "," + web}, code: ExitYes, want: "2 objects checked, nothing found; " +
+			"the default class, if there is one, and gold were not: pass them with --class-file"},
 		{name: "no default class", args: []string{plain, "--class-file=" + gold}, code: ExitYes, want: "2 objects checked, nothing found" +
 			`; without a class where spec.className names none: no class of the files has the annotation applicationclass.apps.fairlead.dev/is-default: "true"`},
 		{name: "a default class", args: []string{plain, "--class-file=" + standard}, code: ExitYes, want: "2 objects checked, nothing found"},
