@@ -155,9 +155,7 @@ func (e *editing) withContents(ctx context.Context, clients *cluster.Clients, ap
 // missingConfig is what the controller says about a ConfigMap or Secret for which new pods wait, if the edit keeps the references and
 // the spec has them. Of a reference that the edit begins to have, the webhook warns.
 func missingConfig(application, edited *v1.Application) string {
-	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
-	if ready == nil || ready.Reason != v1.ReasonConfigMissing || ready.ObservedGeneration != application.Generation ||
-		!equality.Semantic.DeepEqual(reference.FromSpec(&application.Spec), reference.FromSpec(&edited.Spec)) {
+	if !equality.Semantic.DeepEqual(reference.FromSpec(&application.Spec), reference.FromSpec(&edited.Spec)) {
 		return ""
 	}
 	return why.MissingForSpec(application) // Perhaps an earlier revision runs, which needs more than the spec.

@@ -41,3 +41,20 @@ func TestMissingAfterRollback(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingBeforeTheLastEdit: what the controller said before an edit that it has not seen yet still holds, if the spec needs the object.
+func TestMissingBeforeTheLastEdit(t *testing.T) {
+	for message, want := range map[string]string{
+		"Secret db does not exist; running pods stay as they are, and new ones wait for it.": "Secret db does not exist.",
+		"Secret other does not exist; no pod starts without it.":                             "",
+	} {
+		application := &v1.Application{Spec: v1.ApplicationSpec{EnvFrom: []corev1.EnvFromSource{{
+			SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "db"}},
+		}}}}
+		application.Generation = 3
+		application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonConfigMissing, Message: message, ObservedGeneration: 2}}
+		if got := missingConfig(application, application.DeepCopy()); got != want {
+			t.Errorf("%s: %q, want %q", message, got, want)
+		}
+	}
+}

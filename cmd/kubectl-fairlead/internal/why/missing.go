@@ -54,13 +54,13 @@ func missingConfig(f facts) []Finding {
 }
 
 // MissingForSpec is what the controller says about the ConfigMaps and Secrets, or keys, that are missing and that the pods of the spec
-// need, also if it says so about those of an earlier revision; "" if the spec needs none.
+// need; "" if the spec needs none. It may have said so of an earlier revision, or before an edit that it has not seen yet.
 func MissingForSpec(app *v1.Application) string {
 	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
-	if ready == nil || ready.Reason != v1.ReasonConfigMissing || ready.ObservedGeneration != app.Generation {
+	if ready == nil || ready.Reason != v1.ReasonConfigMissing {
 		return ""
 	}
-	if number, _ := OtherRevision(app); number == 0 {
+	if number, _ := OtherRevision(app); number == 0 && ready.ObservedGeneration == app.Generation {
 		return ready.Message
 	}
 	references := reference.FromSpec(&app.Spec)
