@@ -39,7 +39,7 @@ func (w *Writer) takeOver(ctx context.Context, owner cache.ObjectName, applicati
 			return result
 		}
 	}
-	version, err := w.takeFields(ctx, result)
+	version, err := w.takeFields(ctx, result, adoptedFrom(result))
 	if err != nil {
 		result.Err = fmt.Errorf("adopt %s: %w", result.Ref, err)
 		return result
@@ -79,8 +79,11 @@ func (w *Writer) strangerAmong(ctx context.Context, application *v1.Application,
 	return "", nil
 }
 
-// takeFields makes FieldManager the only manager of the adopted fields, and returns the new resourceVersion.
-func (w *Writer) takeFields(ctx context.Context, result plan.Result) (version string, err error) {
+// takeFields changes the managers of the fields of the live object, and returns the new resourceVersion. The object must be exactly the
+// one that the plan saw.
+func (w *Writer) takeFields(
+	ctx context.Context, result plan.Result, taken func([]metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error),
+) (version string, err error) {
 	object, err := w.client.Get(ctx, result.Ref)
 	if err != nil {
 		return "", fmt.Errorf("get it: %w", err)
@@ -88,7 +91,7 @@ func (w *Writer) takeFields(ctx context.Context, result plan.Result) (version st
 	if object.GetUID() != result.Live.GetUID() || object.GetResourceVersion() != result.Live.GetResourceVersion() {
 		return "", newConflict(result.Ref, errChanged)
 	}
-	entries, err := takenFields(object.GetManagedFields(), result.Ref.Kind, result.Adopted)
+	entries, err := taken(object.GetManagedFields())
 	if err != nil {
 		return "", err
 	}
@@ -107,12 +110,19 @@ func (w *Writer) takeFields(ctx context.Context, result plan.Result) (version st
 	return patched.GetResourceVersion(), nil
 }
 
-// takenFields returns the entries of managedFields after the adopted fields have moved to FieldManager. Entries of
-// subresources stay: an autoscaler's, which owns the number of pods, and the status.
+// adoptedFrom makes FieldManager the only manager of the adopted fields, and of all that becomes exactly as it is rendered.
+func adoptedFrom(result plan.Result) func([]metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+	return func(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+		return takenFields(entries, result.Ref.Kind, result.Adopted, plan.AdoptedWhole())
+	}
+}
+
+// takenFields returns the entries of managedFields after the adopted fields have moved to FieldManager. No other manager keeps any of the
+// fields in whole. Entries of subresources stay: an autoscaler's, which owns the number of pods, and the status.
 //
 // What Fairlead owned before, as the manager of an Application that left the object behind, is taken over too. But what
 // the apply may omit is not: it would reset the number of pods to 1, and remove the selector, which cannot change.
-func takenFields(entries []metav1.ManagedFieldsEntry, kind child.Kind, adopted *fieldpath.Set) ([]metav1.ManagedFieldsEntry, error) {
+func takenFields(entries []metav1.ManagedFieldsEntry, kind child.Kind, adopted, whole *fieldpath.Set) ([]metav1.ManagedFieldsEntry, error) {
 	ours := adopted
 	var kept []metav1.ManagedFieldsEntry
 	for _, entry := range entries {
@@ -128,7 +138,7 @@ func takenFields(entries []metav1.ManagedFieldsEntry, kind child.Kind, adopted *
 			ours = ours.Union(fields.RecursiveDifference(omissible.Difference(adopted)))
 			continue
 		}
-		left := fields.Difference(adopted).RecursiveDifference(plan.AdoptedWhole())
+		left := fields.Difference(adopted).RecursiveDifference(whole)
 		if left.Empty() {
 			continue
 		}

@@ -318,7 +318,7 @@ func TestTakenFields(t *testing.T) {
 		entry("kube-controller-manager", "Update", "status", `{"f:status":{"f:replicas":{}}}`),
 		entry("hpa", "Update", "scale", `{"f:spec":{"f:replicas":{}}}`),
 		entry(FieldManager, "Apply", "", `{"f:spec":{"f:paused":{},"f:replicas":{},"f:selector":{"f:matchLabels":{"f:app":{}}}}}`),
-	}, child.Deployment, adopted)
+	}, child.Deployment, adopted, adopted)
 	if err != nil {
 		t.Fatal(err)
 	}

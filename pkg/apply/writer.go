@@ -178,8 +178,16 @@ func (w *Writer) apply(ctx context.Context, owner cache.ObjectName, result plan.
 // sendApply sends the apply, and before it the requests that it needs. The UID in the body makes the API server
 // refuse it if the object was replaced.
 func (w *Writer) sendApply(ctx context.Context, result plan.Result, prePatch bool) (*metav1.PartialObjectMetadata, error) {
+	version := result.Live.GetResourceVersion()
+	if result.Undone > 0 {
+		taken, err := w.takeUndone(ctx, result)
+		if err != nil {
+			return nil, err
+		}
+		version = taken
+	}
 	if prePatch {
-		if err := w.sendPrePatch(ctx, result); err != nil {
+		if err := w.sendPrePatch(ctx, result, version); err != nil {
 			return nil, err
 		}
 	}
@@ -194,7 +202,7 @@ func (w *Writer) sendApply(ctx context.Context, result plan.Result, prePatch boo
 	}
 	object.SetUID(result.Live.GetUID())
 	if result.Desired.IfUnchanged {
-		object.SetResourceVersion(result.Live.GetResourceVersion()) // After one of the requests above, the next sync applies.
+		object.SetResourceVersion(version) // After one of the requests above, the next sync applies.
 	}
 	body, err := json.Marshal(object)
 	if err != nil {
@@ -209,11 +217,11 @@ func (w *Writer) sendApply(ctx context.Context, result plan.Result, prePatch boo
 
 // sendPrePatch replaces list items whose keys another writer changed by the rendered items. The resourceVersion makes
 // it fail if the list has changed again.
-func (w *Writer) sendPrePatch(ctx context.Context, result plan.Result) error {
+func (w *Writer) sendPrePatch(ctx context.Context, result plan.Result, version string) error {
 	patch := maps.Clone(result.PrePatch)
 	patch["metadata"] = map[string]any{
 		"uid":             result.Live.GetUID(),
-		"resourceVersion": result.Live.GetResourceVersion(),
+		"resourceVersion": version,
 	}
 	body, err := json.Marshal(patch)
 	if err != nil {

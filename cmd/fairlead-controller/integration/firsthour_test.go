@@ -93,10 +93,10 @@ spec:
 func TestUndoAndToRevision(t *testing.T) {
 	t.Parallel()
 	e := start(t)
-	applySpec("replicas: 1, ports: [{name: http, containerPort: 8080, servicePort: 80}]")(e, "web")
+	applySpec("replicas: 1, ports: [{name: http, containerPort: 8080, servicePort: 80}], env: [{name: FORMER, value: a}]")(e, "web")
 	e.waitReady("web")
 	former := get[appsv1.Deployment](e, "web")
-	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image = "registry.example.com/web:2" })
+	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Image, spec.Env = "registry.example.com/web:2", nil })
 	e.waitApplication("web", "runs web:2", func(a *v1.Application) bool { return a.Status.Image == "registry.example.com/web:2" })
 
 	// As kubectl does it: the template and the annotations of the former ReplicaSet.
@@ -112,6 +112,7 @@ func TestUndoAndToRevision(t *testing.T) {
 		t.Errorf("the Event is %q, want %q", got, want)
 	}
 	e.waitFields(child.Deployment, "web", fields{"spec.template.spec.containers[0].image": "registry.example.com/web:2"})
+	e.waitFields(child.Deployment, "web", fields{"spec.template.spec.containers[0].env": ""}) // Nor what the former revision alone had.
 
 	e.editSpec("web", func(spec *v1.ApplicationSpec) { spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))} })
 	e.waitApplication("web", "runs revision 1", func(a *v1.Application) bool {
