@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -108,7 +109,10 @@ func (c *Controller) releaseAll(
 		if live.GetAnnotations()[v1.AnnotationOwnerUID] != "" {
 			c.memory.repaired(application, ref, now)
 		}
-		c.recordChildEvent(application, ref, v1.EventOrphaned, actionRelease, "Released", "deletionPolicy is Orphan")
+		if application.DeletionTimestamp == nil {
+			c.Recorder.Eventf(application, related(application, &ref), corev1.EventTypeNormal, v1.EventOutlivesApplication, actionRelease,
+				"%s %s stays when the Application is deleted: deletionPolicy is Orphan. Fairlead goes on with it as before.", ref.Kind.Kind, ref.Name)
+		}
 	}
 	return contended
 }

@@ -72,6 +72,14 @@ func TestF23OrphanIsAlwaysHonoured(t *testing.T) {
 			}
 		}
 	}
+	const edited = "later-enforce-background"
+	const want = "Deployment " + edited + " stays when the Application is deleted: deletionPolicy is Orphan. Fairlead goes on with it as before."
+	if got := e.waitEvent(edited, v1.EventOutlivesApplication, child.Deployment.Kind, edited).Note; got != want {
+		t.Errorf("the Event says %q, want %q", got, want)
+	}
+	if left := e.events(edited, v1.EventOrphaned); len(left) > 0 {
+		t.Errorf("Events of a deletion, which has not begun: %q", notes(left))
+	}
 	for name, propagation := range how {
 		e.waitReleased(name)
 		remove[v1.Application](e, name, propagation)

@@ -184,6 +184,8 @@ const (
 	EventConfigChanged = "ConfigChanged"
 	// EventStatusRefused: the API server refuses the status, which goes on showing an earlier state; the message is the API server's.
 	EventStatusRefused = "StatusRefused"
-	// EventOrphaned: with deletionPolicy Orphan, Fairlead released a child or left it behind.
+	// EventOutlivesApplication: the deletionPolicy is Orphan now, so a child stays when the Application is deleted.
+	EventOutlivesApplication = "OutlivesApplication"
+	// EventOrphaned: the Application is deleted with deletionPolicy Orphan, and Fairlead left a child behind.
 	EventOrphaned = "Orphaned"
 )
