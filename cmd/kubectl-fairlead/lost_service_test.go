@@ -89,7 +89,7 @@ func TestEjectRestoresTheDeletedService(t *testing.T) {
 	if strings.Contains(dryRun.stdout, "  Service web\n") {
 		t.Errorf("it says that the Service stays:\n%s", dryRun.stdout)
 	}
-	ejected := p.want(0, []string{"eject", "web", "--restore"}, said, "  ~ Service/web: .spec.selector", "ejected.")
+	ejected := p.want(0, []string{"eject", "web", "--restore"}, said, "  Of what changes, this is about code, privileges and data:\n", "  ~ Service/web: .spec.selector", "ejected.")
 	if strings.Contains(ejected.stdout, "service/web") {
 		t.Errorf("it advises to delete the Service that it restored:\n%s", ejected.stdout)
 	}

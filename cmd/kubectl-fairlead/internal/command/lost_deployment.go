@@ -121,6 +121,9 @@ func (e *ejecting) checkRestored(before adopt.Saved) error {
 	if err != nil {
 		return err
 	}
+	if vouched && len(changes) > 0 {
+		e.tool.screen().Hanging("  ", "Of what changes, this is about code, privileges and data:")
+	}
 	printRestored(e.tool.screen(), changes)
 	if e.release != nil && !vouched {
 		printManifest(e.tool.screen(), e.release)
