@@ -2270,7 +2270,7 @@ func schema_pkg_apis_apps_v1_Mount(ref common.ReferenceCallback) common.OpenAPID
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Mount is a volume of the application container: where it appears, and exactly one source.",
+				Description: "Mount is a path in the container, and what appears there: exactly one of the other fields.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"mountPath": {
@@ -2570,7 +2570,7 @@ func schema_pkg_apis_apps_v1_ParentReference(ref common.ReferenceCallback) commo
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ParentReference names what an HTTPRoute attaches to, as the Gateway API's type of this name does. Whether it may attach there is decided by the listener, whatever the namespace.\n\nIt is a type of its own, so that this API does not change with a release of the other one.",
+				Description: "ParentReference names what an HTTPRoute attaches to, as the Gateway API's type of this name does. Whether it may attach there is decided by the listener, whatever the namespace.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"group": {

@@ -61,7 +61,7 @@ type Config struct {
 	Data map[string]string `json:"data"`
 }
 
-// Mount is a volume of the application container: where it appears, and exactly one source.
+// Mount is a path in the container, and what appears there: exactly one of the other fields.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.secret), has(self.configMap), has(self.emptyDir), has(self.persistentVolumeClaim), has(self.projected)].filter(x, x).size() == 1",message="exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set",messageExpression="has(self.secret) || has(self.configMap) || has(self.emptyDir) || has(self.persistentVolumeClaim) || has(self.projected) ? 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set: keep one of %s'.format([(has(self.secret) ? ['secret'] : []) + (has(self.configMap) ? ['configMap'] : []) + (has(self.emptyDir) ? ['emptyDir'] : []) + (has(self.persistentVolumeClaim) ? ['persistentVolumeClaim'] : []) + (has(self.projected) ? ['projected'] : [])]) : 'exactly one of secret, configMap, emptyDir, persistentVolumeClaim, projected must be set, and none is'"
 type Mount struct {

@@ -84,9 +84,7 @@ type Route struct {
 
 // ParentReference names what an HTTPRoute attaches to, as the Gateway API's type of this name does.
 // Whether it may attach there is decided by the listener, whatever the namespace.
-//
-// It is a type of its own, so that this API does not change with a release of the other one.
-type ParentReference struct {
+type ParentReference struct { // A type of its own, so that this API does not change with a release of the other one.
 	// API group of the parent. Default: gateway.networking.k8s.io.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`

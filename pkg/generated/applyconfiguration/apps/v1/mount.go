@@ -12,7 +12,7 @@ import (
 // MountApplyConfiguration represents a declarative configuration of the Mount type for use
 // with apply.
 //
-// Mount is a volume of the application container: where it appears, and exactly one source.
+// Mount is a path in the container, and what appears there: exactly one of the other fields.
 type MountApplyConfiguration struct {
 	// Absolute path in the container.
 	MountPath *string `json:"mountPath,omitempty"`

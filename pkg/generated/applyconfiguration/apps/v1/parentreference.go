@@ -10,8 +10,6 @@ package v1
 //
 // ParentReference names what an HTTPRoute attaches to, as the Gateway API's type of this name does.
 // Whether it may attach there is decided by the listener, whatever the namespace.
-//
-// It is a type of its own, so that this API does not change with a release of the other one.
 type ParentReferenceApplyConfiguration struct {
 	// API group of the parent. Default: gateway.networking.k8s.io.
 	Group *string `json:"group,omitempty"`
