@@ -15,6 +15,7 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/metadata"
 
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 )
 
@@ -36,6 +37,8 @@ func FindBy(client metadata.Interface) func(context.Context, Reference) (*metav1
 	resources := map[string]schema.GroupVersionResource{
 		KindSecret:    corev1.SchemeGroupVersion.WithResource("secrets"),
 		KindNamespace: corev1.SchemeGroupVersion.WithResource("namespaces"),
+
+		KindApplication: v1.SchemeGroupVersion.WithResource(v1.ApplicationResource),
 	}
 	for _, kind := range child.AllKinds() {
 		resources[kind.Kind] = kind.GroupVersionResource()

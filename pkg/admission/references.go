@@ -21,6 +21,7 @@ const (
 	KindNamespace      = "Namespace"
 	KindServiceAccount = "ServiceAccount"
 	KindDeployment     = "Deployment"
+	KindApplication    = v1.ApplicationKind
 )
 
 // Reference is an object that concerns an Application: one of its namespace that its pods need, or that has the name of a child, or that
@@ -50,6 +51,30 @@ func referencesOf(application *v1.Application) []Reference {
 	}
 	add(KindServiceAccount, serviceAccountName(application))
 	return references
+}
+
+// peersOf are the other Applications of the namespace that the NetworkPolicy names. Of those of other namespaces, a requester need not be
+// able to learn whether they exist.
+func peersOf(application *v1.Application) []Reference {
+	var peers []Reference
+	add := func(all []v1.NetworkPolicyPeer) {
+		for _, peer := range all {
+			named := peer.Application
+			if named == nil || named.Namespace != "" && named.Namespace != application.Namespace || named.Name == application.Name {
+				continue
+			}
+			peers = append(peers, Reference{Kind: KindApplication, Namespace: application.Namespace, Name: named.Name})
+		}
+	}
+	if policy := application.Spec.NetworkPolicy; policy != nil {
+		for _, rule := range policy.Ingress {
+			add(rule.From)
+		}
+		for _, rule := range policy.Egress {
+			add(rule.To)
+		}
+	}
+	return peers
 }
 
 // newPullSecretsOfClass are the Secrets for registries that the pods begin to get from their class, and its name.

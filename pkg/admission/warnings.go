@@ -43,11 +43,14 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 		for old := range certificatesOf(in.old) {
 			referred[old] = true
 		}
+		for _, old := range peersOf(in.old) {
+			referred[old] = true
+		}
 	}
 	needed, certificates, keys := referencesOf(in.new), certificatesOf(in.new), newKeys(in.old, in.new)
 	ofClass, of := h.newPullSecretsOfClass(ctx, in)
 	var wanted []Reference
-	for _, reference := range slices.Concat(needed, sortedReferences(certificates), ofClass) {
+	for _, reference := range slices.Concat(needed, sortedReferences(certificates), ofClass, peersOf(in.new)) {
 		isNew := !referred[reference] || len(keys[reference]) > 0
 		if isNew && len(wanted) < maxLookups && !slices.Contains(wanted, reference) {
 			wanted = append(wanted, reference)
@@ -60,6 +63,8 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 		case result.object != nil:
 			found.warnings = append(found.warnings, lackingKeys(wanted[i], result.object, keys[wanted[i]])...)
 		case referred[wanted[i]]: // It was missing before.
+		case wanted[i].Kind == KindApplication:
+			found.warnings = append(found.warnings, missing+": until it does, what spec.networkPolicy allows it has no effect")
 		case onlyPullsImages(in.new, wanted[i]) && certificates[wanted[i]] == "":
 			found.warnings = append(found.warnings, missing+", so the nodes pull the image without its credentials")
 		case slices.Contains(needed, wanted[i]):

@@ -267,3 +267,45 @@ func TestMissingCertificates(t *testing.T) {
 		})
 	}
 }
+
+// TestMissingPeers: a NetworkPolicy may name an Application that comes later, or that is misspelled. Of those of other namespaces, nobody
+// learns here whether they exist.
+func TestMissingPeers(t *testing.T) {
+	const missing = `Application "db" does not exist in namespace "shop": until it does, what spec.networkPolicy allows it has no effect`
+	peers := func(names ...v1.ApplicationReference) func(*v1.Application) {
+		return func(a *v1.Application) {
+			a.Spec.NetworkPolicy = &v1.NetworkPolicy{}
+			for _, name := range names {
+				peer := []v1.NetworkPolicyPeer{{Application: &name}}
+				a.Spec.NetworkPolicy.Ingress = append(a.Spec.NetworkPolicy.Ingress, v1.NetworkPolicyIngressRule{From: peer})
+				a.Spec.NetworkPolicy.Egress = append(a.Spec.NetworkPolicy.Egress, v1.NetworkPolicyEgressRule{To: peer})
+			}
+		}
+	}
+	db := v1.ApplicationReference{Name: "db"}
+	for _, test := range []struct {
+		name         string
+		cluster      cluster
+		updated, old *v1.Application
+		want         []string
+	}{
+		{name: "missing", updated: application(peers(db)), want: []string{missing}},
+		{name: "missing, with the namespace", updated: application(peers(v1.ApplicationReference{Name: "db", Namespace: "shop"})), want: []string{missing}},
+		{name: "there", cluster: cluster{exist: []string{"Application/db"}}, updated: application(peers(db))},
+		{name: "not readable", cluster: cluster{unreadable: true, allowed: []string{"web"}}, updated: application(peers(db))},
+		{name: "missing as before", updated: application(func(a *v1.Application) { peers(db)(a); image("web:2")(a) }), old: application(peers(db))},
+		{name: "of another namespace", updated: application(peers(v1.ApplicationReference{Name: "db", Namespace: "data"}))},
+		{name: "itself", updated: application(peers(v1.ApplicationReference{Name: "web"}))},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			question := review(t, test.updated, nil)
+			if test.old != nil {
+				question = review(t, test.updated, test.old)
+			}
+			response := ask(t, test.cluster.handler(t), ValidatePath, question)
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
