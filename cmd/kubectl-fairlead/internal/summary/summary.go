@@ -292,8 +292,12 @@ func policies(loaded *cluster.Loaded) []string {
 		}
 		found = append(found, fmt.Sprintf(note, *rollback.ToRevision))
 	}
-	if application.Spec.DeletionPolicy == v1.DeletionOrphan {
+	switch {
+	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
+	case slices.Contains(application.Finalizers, v1.FinalizerOrphan):
 		found = append(found, "children outlive the Application (deletionPolicy: Orphan)")
+	default: // The garbage collector would take them along.
+		found = append(found, "children outlive the Application (deletionPolicy: Orphan) only once a controller has seen that: do not delete it before")
 	}
 	return found
 }

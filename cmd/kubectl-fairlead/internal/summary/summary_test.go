@@ -320,3 +320,18 @@ func TestOutdated(t *testing.T) {
 		}
 	}
 }
+
+// TestOrphanIsPromised: before the controller has set its finalizer, the garbage collector would take the children along.
+func TestOrphanIsPromised(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	loaded.Application.Spec.DeletionPolicy = v1.DeletionOrphan
+	for want, finalizers := range map[string][]string{
+		"children outlive the Application (deletionPolicy: Orphan)":                                                               {v1.FinalizerOrphan},
+		"children outlive the Application (deletionPolicy: Orphan) only once a controller has seen that: do not delete it before": nil,
+	} {
+		loaded.Application.Finalizers = finalizers
+		if got := summary.Of(loaded).Policies; !slices.Equal(got, []string{want}) {
+			t.Errorf("finalizers %q: %q, want %q", finalizers, got, want)
+		}
+	}
+}
