@@ -15,18 +15,18 @@ import (
 	"fairlead.dev/fairlead/pkg/revision"
 )
 
-// held warns of a change that Fairlead does not carry out, because a switch of the spec holds it back, as it did before. Ready says
-// nothing of it: with Suspend it is of the time before, and with Observe it is about the pods that run.
+// held warns of a change that Fairlead does not carry out, because a switch of the spec holds it back. Ready says nothing of it: with Suspend
+// it is of the time before, and with Observe it is about the pods that run. A manifest of an adoption may set the switch again.
 func held(_ context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 || in.old == nil {
 		return nil
 	}
 	was, is := &in.old.Spec, &in.new.Spec
-	if was.ReconcilePolicy.Withholds() && is.ReconcilePolicy.Withholds() && !sameChildren(was, is) {
+	if is.ReconcilePolicy.Withholds() && !sameChildren(was, is) {
 		found.warnings = append(found.warnings, fmt.Sprintf(
 			"spec.reconcilePolicy: it is %s, so %s has no effect until you set it to %s", is.ReconcilePolicy, changeOf(was, is), v1.ReconcileEnforce))
 	}
-	if paused(was) && paused(is) && (!revision.SamePods(was, is) || toRevision(in.old) != toRevision(in.new)) {
+	if paused(is) && (!revision.SamePods(was, is) || toRevision(in.old) != toRevision(in.new)) {
 		found.warnings = append(found.warnings, pausedWarning(in.old, in.new))
 	}
 	return nil

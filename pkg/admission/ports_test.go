@@ -20,6 +20,7 @@ func TestRenamedPorts(t *testing.T) {
 		begin = "spec.ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests"
 		all   = begin + " until they are replaced, unless the spec keeps the name http"
 		both  = begin + " until they are replaced, unless the spec keeps the names http, grpc"
+		held  = "spec.reconcilePolicy: it is Observe, so this change of the pods has no effect until you set it to Enforce"
 		one   = begin + " at port 80 until they are replaced, unless the spec keeps the name http"
 	)
 	port := func(name string, number int32) v1.ApplicationPort {
@@ -69,7 +70,7 @@ func TestRenamedPorts(t *testing.T) {
 		{name: "the first port", old: with(nil), new: with(web)},
 		{name: "pods that all end first", old: with(http), new: with(web, recreate)},
 		{name: "back from Observe", old: with(web, observe), new: with(http)},
-		{name: "Observe", old: with(http), new: with(web, observe)},
+		{name: "Observe", old: with(http), new: with(web, observe), want: []string{held}},
 		{name: "one more port", old: with(http), new: with(ports{port("http", 8080), port("web", 9090)})},
 		{name: "both names", old: with(ports{port("http", 1), port("grpc", 2)}), new: with(ports{port("a", 1), port("b", 2)}), want: []string{both}},
 		{
