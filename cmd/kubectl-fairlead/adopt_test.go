@@ -309,7 +309,7 @@ func TestAdoptBesideAnotherBackup(t *testing.T) {
 	if _, err := kube.CoreV1().Secrets(p.namespace).Create(t.Context(), backup, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := "error: the Secret web-before-adoption has the objects of an earlier adoption. Keep a copy if you need it, then run kubectl -n " + p.namespace +
+	want := "error: the Secret web-before-adoption has the objects of an earlier adoption. Keep a copy, since without it they cannot be restored; then run kubectl -n " + p.namespace +
 		" delete secret web-before-adoption, and this command again\n"
 	accept := []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"}
 	for _, args := range [][]string{accept, append(slices.Clone(accept), "--dry-run=client")} {

@@ -310,6 +310,11 @@ func TestAbortStartsNoOlderPods(t *testing.T) {
 	p.want(0, []string{"adopt", "web", "--rollout"})
 	p.eventually("the condition Adopted", func() bool { return meta.IsStatusConditionTrue(p.get("web").Status.Conditions, v1.ConditionAdopted) })
 	p.want(0, []string{"eject", "web"}, "The Secret web-before-adoption stays too", "ejected.")
+	const takeBack = "error: the Deployment was left behind by an earlier Application: take all of that back, as docs/guides/take-back.md says. " +
+		"To adopt it like one that never was an Application's: the Secret web-before-adoption has the objects of an earlier adoption. Keep a copy, since without it they cannot be restored; then run"
+	if r := p.want(2, []string{"adopt", "web", "--harden"}); !strings.HasPrefix(r.stderr, takeBack) {
+		t.Errorf("%q, want %q", r.stderr, takeBack)
+	}
 	if err := kube.CoreV1().ServiceAccounts(p.namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,8 @@ func TestQuotaOfRollout(t *testing.T) {
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	p.want(0, []string{"set", "image", "web", "example.com/web:2"})
 	p.eventually("the new pod to be refused", func() bool { return len(p.get("web").Status.Problems) > 0 })
+	p.want(0, []string{"set", "image", "web", "example.com/web:3", "--dry-run=client"},
+		"containers[web].image. At present the API server refuses pods: see kubectl fairlead -n "+p.namespace+" why web\n")
 	const patch = `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0}}}}`
 	p.want(1, []string{"why", "web"}, "none serves meanwhile: kubectl -n "+p.namespace+" patch applications.apps.fairlead.dev web --type=merge --patch '"+patch+"'",
 		"kubectl fairlead -n "+p.namespace+" restart web")

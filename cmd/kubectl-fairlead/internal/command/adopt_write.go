@@ -4,6 +4,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
@@ -83,8 +85,11 @@ func (a *adopting) checkBackup(ctx context.Context) error {
 	default:
 		what = "says something else than what runs"
 	}
-	return errors.New(a.tool.withNamespace(a.namespace,
-		fmt.Sprintf("the Secret %s %s. Keep a copy if you need it, then run kubectl delete secret %s, and this command again", secret.Name, what, secret.Name)))
+	refused := fmt.Sprintf("the Secret %s %s. Keep a copy, since without it they cannot be restored; then run kubectl delete secret %s, and this command again", secret.Name, what, secret.Name)
+	if plan.IsLeftover(a.deployment) {
+		refused = "the Deployment was left behind by an earlier Application: take all of that back, as docs/guides/take-back.md says. To adopt it like one that never was an Application's: " + refused
+	}
+	return errors.New(a.tool.withNamespace(a.namespace, refused))
 }
 
 // consent lets the Application adopt the objects, in the very version that was read. The Service comes first: the adoption
@@ -318,5 +323,17 @@ func (a *adopting) rollOut(ctx context.Context) error {
 		return err
 	}
 	to.Line(done)
+	if pausedByOthers(application) {
+		to.Hanging("  ", "Take spec.paused out of your manifest too: otherwise the next apply pauses rollouts again.")
+	}
 	return nil
+}
+
+// pausedByOthers reports whether another client than this plugin paused the Application.
+func pausedByOthers(application *v1.Application) bool {
+	paused := fieldpath.MakePathOrDie("spec", "paused")
+	return slices.ContainsFunc(application.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		fields := fieldpath.Set{}
+		return entry.Manager != fieldManager && entry.FieldsV1 != nil && fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) == nil && fields.Has(paused)
+	})
 }

@@ -212,3 +212,17 @@ func TestRefusedByController(t *testing.T) {
 		}
 	}
 }
+
+// TestPausedByOthers: what another client has in its manifest, it sets again.
+func TestPausedByOthers(t *testing.T) {
+	for manager, want := range map[string]bool{"kubectl-client-side-apply": true, "argocd-controller": true, fieldManager: false} {
+		application := &v1.Application{}
+		application.ManagedFields = []metav1.ManagedFieldsEntry{
+			{Manager: "kubectl-edit", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:image":{}}}`)},
+			{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:paused":{}}}`)},
+		}
+		if got := pausedByOthers(application); got != want {
+			t.Errorf("%s: %t, want %t", manager, got, want)
+		}
+	}
+}

@@ -37,6 +37,8 @@ type editing struct {
 	from   platform
 	// needsAll is set for an edit that is not made if a name does not exist, since it may be no name. It is what to do then.
 	needsAll string
+	// unchanged says why nothing changes, if that is not plain. It begins with a colon.
+	unchanged string
 }
 
 // addEditTo adds the flags of an edit: which Applications, and what to print.
@@ -157,7 +159,7 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 		return nil, err
 	}
 	if patch == nil {
-		to.Line(name + ": unchanged")
+		to.Line(name + ": unchanged" + e.unchanged)
 		return application, nil
 	}
 	var (

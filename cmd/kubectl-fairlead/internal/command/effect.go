@@ -6,9 +6,11 @@ package command
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -108,7 +110,18 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if waits := missingConfig(application, edited); waits != "" && difference.StartsPods(d) {
 		return effect{summary: difference.Deferred(d, waits)}, nil
 	}
-	return e.withContents(ctx, clients, application, edited, d)
+	known, err := e.withContents(ctx, clients, application, edited, d)
+	if err == nil && difference.StartsPods(d) && refusesPods(deployment) {
+		known.summary += " At present the API server refuses pods: see " + e.tool.commandLine(application.Namespace, "why "+application.Name)
+	}
+	return known, err
+}
+
+// refusesPods reports whether the API server refuses pods of the Deployment, for a quota or an admission policy.
+func refusesPods(deployment *appsv1.Deployment) bool {
+	return slices.ContainsFunc(deployment.Status.Conditions, func(condition appsv1.DeploymentCondition) bool {
+		return condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue
+	})
 }
 
 // awaitsDeletion says that the Application's Deployment is being deleted; "" if it is not. Kubernetes carries out no change of such a

@@ -52,6 +52,9 @@ func (t *tool) undo() *cobra.Command {
 			if to < 0 {
 				return usageError(cmd.CommandPath(), "--to-revision is %d, but revisions begin at 1", to)
 			}
+			if to > 0 {
+				e.unchanged = fmt.Sprintf(": it asks for the pods of revision %d already. The content of ConfigMaps and Secrets does not go back", to)
+			}
 			return e.run(cmd, args, func(ctx context.Context, clients *cluster.Clients, application *v1.Application) (edit.Edit, error) {
 				loaded, err := clients.Load(ctx, application)
 				if err != nil {
