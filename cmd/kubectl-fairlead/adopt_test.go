@@ -125,9 +125,10 @@ func TestAdopt(t *testing.T) {
 	if r := p.run("status", "web"); !strings.Contains(r.stdout, "Pods         2 Ready") {
 		t.Errorf("no pods in %q", r.stdout)
 	}
-	if r := p.run("status", "web", "-o", "json"); !strings.Contains(r.stdout, `"runningImage": "example.com/shop:1"`) {
-		t.Errorf("no running image in %q", r.stdout)
-	}
+	// The controller knows it once the Deployment has observed the adoption.
+	p.eventually("the image that runs", func() bool {
+		return strings.Contains(p.run("status", "web", "-o", "json").stdout, `"runningImage": "example.com/shop:1"`)
+	})
 	p.want(0, accept, "its adoption goes on", held[1])
 	p.want(0, []string{"resume", "web", "--dry-run=client"}, "rollouts go on", "All 2 pods are replaced, because of ", "10 more: a paused rollout goes on.")
 	p.want(0, []string{"adopt", "web", "--abort", "--dry-run=client"}, "would be deleted")
