@@ -184,7 +184,11 @@ func adopted(in Input, p pods) (condition metav1.Condition, applies bool) {
 	case lacksLabels(in, p), isHeld:
 		return no(v1.ReasonRollingOut, "The pods that are older than the adoption are being replaced.")
 	default:
-		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonAdopted, Message: "The Application owns the Deployment and the Service, and every pod carries its label."}, true
+		owns := "the Deployment"
+		if slices.ContainsFunc(in.Results, func(result plan.Result) bool { return result.Ref.Kind == child.Service && result.Action != plan.Delete }) {
+			owns = "the Deployment and the Service"
+		}
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonAdopted, Message: "The Application owns " + owns + ", and every pod carries its label."}, true
 	}
 }
 

@@ -89,7 +89,9 @@ func TestAdopted(t *testing.T) {
 		{name: "the Service waits", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), foreign(child.Service, plan.AdoptionHeld, "held")}, want: "False RollingOut"},
 		{name: "the Service has other pods", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), foreign(child.Service, plan.AdoptionShared, "it selects pod a")},
 			want: "False SelectorShared It selects pod a."},
-		{name: "adopted", policy: v1.AdoptionConsented, results: []plan.Result{kept(3)}, want: "True Adopted"},
+		{name: "adopted", policy: v1.AdoptionConsented, results: []plan.Result{kept(3)}, want: "True Adopted The Application owns the Deployment, and every pod carries its label."},
+		{name: "adopted, with a Service", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), result(plan.Keep, child.Service, "web", nil)},
+			want: "True Adopted The Application owns the Deployment and the Service, and every pod carries its label."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			application := newApplication()
