@@ -63,10 +63,15 @@ func keeper(object *unstructured.Unstructured) metav1.ManagedFieldsEntry {
 }
 
 // isMark reports whether only Fairlead set the label or annotation. A Service keeps the name of its Application: its
-// monitor finds it by that. An adopted object keeps the digest of its backup, for a later eject --restore.
+// monitor finds it by that. An adopted object keeps the digest of its backup, for a later eject --restore. What kubectl last applied to a
+// Deployment counts as a mark, since Fairlead went on from there: a later kubectl apply of what eject saved would compare with it, and take
+// the number of pods away.
 func isMark(object *unstructured.Unstructured, key, value string) bool {
 	if key == v1.LabelApplication && object.GetKind() == child.Service.Kind || key == adopt.AnnotationBackup {
 		return false
+	}
+	if key == corev1.LastAppliedConfigAnnotation && object.GetKind() == child.Deployment.Kind {
+		return true
 	}
 	return strings.HasPrefix(key, v1.ReservedPrefix) || key == v1.LabelManagedBy && value == v1.ManagedBy || key == v1.LabelName && isAddedToRoute(object)
 }

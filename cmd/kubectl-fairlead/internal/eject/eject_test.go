@@ -57,6 +57,11 @@ func TestClean(t *testing.T) {
 			object.SetManagedFields(nil)
 			object.SetAnnotations(map[string]string{"apps.fairlead.dev/backup-digest": "sha256:00"})
 		}, ""},
+		{"what kubectl applied to a Deployment, of which the Application took the number of pods over", func() {
+			object.SetKind("Deployment")
+			object.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}"})
+		}, `{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":null},"resourceVersion":"7","uid":"u"}}`},
+		{"what kubectl applied to another object", func() { object.SetKind("Ingress") }, ""},
 		{"managed by another tool", func() {
 			object.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm"})
 			object.SetManagedFields(nil)
