@@ -5,10 +5,10 @@ package revision
 
 import v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 
-// causedByRevision reports whether the revision is why the pods do not serve, so that another revision may help. The worst
+// CausedByRevision reports whether the revision is why the pods do not serve, so that another revision may help. The worst
 // problem decides: a revision that crashes is rolled back although some of its pods have no node. Reasons that are not
 // listed are the cluster's.
-func causedByRevision(reason string) bool {
+func CausedByRevision(reason string) bool {
 	switch reason {
 	case
 		v1.ReasonImagePullFailed,  // another image, or its name is wrong

@@ -115,7 +115,7 @@ func notTheRevision(f facts) *blocker {
 	case worst.Reason == v1.ReasonReadinessFailing && !f.Health.LateUntil.IsZero():
 		return &blocker{v1.ReasonNotCausedByRevision, fmt.Sprintf("The cluster let the pods start only after the deadline of the rollout; they have until %s to become ready.",
 			f.Health.LateUntil.UTC().Format(time.RFC3339))}
-	case causedByRevision(worst.Reason):
+	case CausedByRevision(worst.Reason):
 		return nil
 	default:
 		return &blocker{v1.ReasonNotCausedByRevision, fmt.Sprintf("The policy OnFailure does not roll back for %s: the cluster blocks the pods, and may block those of another revision too.", worst.Reason)}

@@ -132,6 +132,10 @@ func (f facts) keepInstead(resource v1.ResourceStatus, live child.Object) []stri
 	case live == nil || plan.IsLeftover(live) || metav1.GetControllerOfNoCopy(live) != nil:
 	case resource.Kind == child.ServiceAccount.Kind:
 		return []string{"Name it in spec.serviceAccount.name, if the class and the controller allow that: then it stays, and the pods run as it."}
+	case resource.Kind == child.HorizontalPodAutoscaler.Kind:
+		return []string{"Remove spec.autoscaling from the Application: then the HorizontalPodAutoscaler stays, and keeps working."}
+	case resource.Kind == child.PodDisruptionBudget.Kind:
+		return []string{"Set spec.disruptionBudget to mode Disabled: then the PodDisruptionBudget stays, and keeps working."}
 	case resource.Kind == child.Ingress.Kind && resource.Name == f.app.Name:
 		return []string{"Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'."}
 	}

@@ -117,6 +117,25 @@ func TestServiceAccountWithoutDeployment(t *testing.T) {
 	})
 }
 
+// TestKeepsTheAutoscaler: a user who keeps another autoscaler or budget can tell the Application to make none.
+func TestKeepsTheAutoscaler(t *testing.T) {
+	for kind, test := range map[child.Kind]struct {
+		object child.Object
+		keep   string
+	}{
+		child.HorizontalPodAutoscaler: {&autoscalingv2.HorizontalPodAutoscaler{}, "Remove spec.autoscaling from the Application: then the HorizontalPodAutoscaler stays, and keeps working."},
+		child.PodDisruptionBudget:     {&policyv1.PodDisruptionBudget{}, "Set spec.disruptionBudget to mode Disabled: then the PodDisruptionBudget stays, and keeps working."},
+	} {
+		loaded := clustertest.Load(t, "paused")
+		remove(loaded, kind)
+		addForeign(loaded, kind, test.object, v1.ResourceConflict, "It exists.")
+		text, _ := printed(t, loaded)
+		wantParts(t, kind.Kind, text, map[string]bool{
+			"   → " + test.keep + "\n   → Or delete the " + kind.Kind + ", or give the Application another name.\n": true,
+		})
+	}
+}
+
 // TestLeftoverServiceAccount: the advice to take back what eject left behind is not followed by another about the same object.
 func TestLeftoverServiceAccount(t *testing.T) {
 	const takeBack, rename = "Take back what the earlier Application left behind: see docs/guides/take-back.md", "Or give the Application another name."

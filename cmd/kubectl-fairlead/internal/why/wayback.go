@@ -18,13 +18,14 @@ import (
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/revision"
 )
 
 // wayBack is offered while an earlier revision worked, the failing one is still rolled out, and what keeps its pods from serving is not also
 // in the way of other pods.
 func (f facts) wayBack(problem v1.Problem) []string {
-	revision := f.app.Status.Revision
-	if revision == nil || revision.LastHealthy == 0 || revision.LastHealthy == revision.Current || revision.RolledBackFrom != 0 {
+	numbers := f.app.Status.Revision
+	if numbers == nil || numbers.LastHealthy == 0 || numbers.LastHealthy == numbers.Current || numbers.RolledBackFrom != 0 {
 		return nil
 	}
 	if condition := f.condition(v1.ConditionRolledBack); condition != nil && condition.Reason == v1.ReasonRevisionRefused {
@@ -43,7 +44,25 @@ func (f facts) wayBack(problem v1.Problem) []string {
 	default:
 		return nil
 	}
-	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy%s: kubectl fairlead undo %s --to-revision=%[1]d", revision.LastHealthy, condition, f.app.Name)}
+	undo := fmt.Sprintf("kubectl fairlead undo %s --to-revision=%d", f.app.Name, numbers.LastHealthy)
+	if revision.CausedByRevision(problem.Reason) && f.rollsBack() {
+		return []string{fmt.Sprintf("Or wait: Fairlead goes back to revision %d, the last one that was healthy, once the rollout has failed (rollback.policy: OnFailure). To go back now: %s",
+			numbers.LastHealthy, undo)}
+	}
+	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy%s: %s", numbers.LastHealthy, condition, undo)}
+}
+
+// rollsBack reports whether Fairlead takes the rollout back if it fails, as the spec or the class says, and nothing has kept it from that yet.
+func (f facts) rollsBack() bool {
+	spec := &f.app.Spec
+	if spec.ReconcilePolicy.Withholds() || spec.Paused != nil && *spec.Paused || f.condition(v1.ConditionRolledBack) != nil {
+		return false
+	}
+	if spec.Rollback != nil && spec.Rollback.Policy != "" {
+		return spec.Rollback.Policy == v1.RollbackOnFailure
+	}
+	taken, _ := f.class()
+	return taken.Rollback != nil && taken.Rollback.Policy == v1.RollbackOnFailure
 }
 
 // refusesUndo reports whether the spec that undo would write breaks a rule which the present spec keeps: its pods may not fit what was changed

@@ -59,6 +59,7 @@ func TestRefusedFormerRevision(t *testing.T) {
 func TestWayBack(t *testing.T) {
 	const (
 		back       = "the last one that was healthy: kubectl fairlead undo web --to-revision=1"
+		waits      = "Or wait: Fairlead goes back to revision 1, the last one that was healthy, once the rollout has failed (rollback.policy: OnFailure). To go back now: kubectl fairlead undo web --to-revision=1"
 		perhaps    = "the last one that was healthy, if the policy admits its pods: kubectl fairlead undo web --to-revision=1"
 		quota      = v1.ReasonQuotaExceeded
 		policy     = v1.ReasonPolicyDenied
@@ -77,11 +78,16 @@ func TestWayBack(t *testing.T) {
 		// asks and had are what the present and the former revision say about the pods, if not what the case has.
 		asks, had *v1.ApplicationSpec
 		want      bool
+		// rollback is the policy, and waits says that Fairlead will go back.
+		rollback v1.RollbackPolicy
+		waits    bool
 		// perhaps says that nothing shows whether it helps.
 		perhaps bool
 	}{
 		{name: "a crash", reason: v1.ReasonCrashLooping, want: true},
 		{name: "a crash, Recreate", reason: v1.ReasonCrashLooping, recreate: true, want: true},
+		{name: "a crash, OnFailure", reason: v1.ReasonCrashLooping, rollback: v1.RollbackOnFailure, waits: true},
+		{name: "a quota, OnFailure, and former pods serve", reason: quota, former: 2, rollback: v1.RollbackOnFailure, want: true},
 		{name: "a quota", reason: quota},
 		{name: "a quota, Recreate", reason: quota, recreate: true},
 		{name: "a quota, and former pods serve", reason: quota, former: 2, want: true},
@@ -108,6 +114,9 @@ func TestWayBack(t *testing.T) {
 		application.Status.Problems = []v1.Problem{{Reason: test.reason, Message: test.message, Container: "web", Pods: 1}}
 		meta.RemoveStatusCondition(&application.Status.Conditions, v1.ConditionRolledBack)
 		deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+		if application.Spec.Rollback = nil; test.rollback != "" {
+			application.Spec.Rollback = &v1.Rollback{Policy: test.rollback}
+		}
 		if test.recreate {
 			deployment.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
 		}
@@ -124,7 +133,7 @@ func TestWayBack(t *testing.T) {
 		if test.asks != nil {
 			ask(t, loaded, 2, *test.asks)
 		}
-		wantParts(t, test.name, shown(t, loaded), map[string]bool{back: test.want, perhaps: test.perhaps})
+		wantParts(t, test.name, shown(t, loaded), map[string]bool{back: test.want, perhaps: test.perhaps, waits: test.waits})
 	}
 }
 
