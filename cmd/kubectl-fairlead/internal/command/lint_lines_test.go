@@ -39,6 +39,10 @@ func TestLintNamesTheLine(t *testing.T) {
 			"  ports:\n  - name: http\n\tcontainerPort: 8080\n",
 			"-:8: yaml: line 8: found a tab character that violates indentation (syntax)",
 		},
+		"a tab after the name of a field": {
+			"  resources:\n\trequests: {}\n",
+			"-:7: yaml: line 7: found character that cannot start any token, probably a tab: indent with spaces (syntax)",
+		},
 		"a bracket that is left open": {
 			"  command: [a,\n  args: []\n",
 			"-:7: yaml: line 7: did not find expected ',' or ']' (syntax)",

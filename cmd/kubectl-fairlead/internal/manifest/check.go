@@ -228,10 +228,16 @@ func firstWord(text string) string {
 	return word
 }
 
+// syntaxOf is the error of the parser, with what mostly causes it.
+func syntaxOf(err error) string {
+	const tab = "found character that cannot start any token"
+	return strings.Replace(err.Error(), tab, tab+", probably a tab: indent with spaces", 1)
+}
+
 // store does what an API server does before it stores an object, and decodes it.
 func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	if d.syntax != nil {
-		return []Problem{{File: d.File, Line: d.line(""), Rule: Syntax, Message: d.syntax.Error()}}
+		return []Problem{{File: d.File, Line: d.line(""), Rule: Syntax, Message: syntaxOf(d.syntax)}}
 	}
 	resource := c.resources[d.Kind]
 	object := runtime.DeepCopyJSON(d.object)
