@@ -27,6 +27,8 @@ func TestMistakesAppliedServerSide(t *testing.T) {
 		"paused: 'yes'":               "expected boolean",
 		"ports: 8080":                 "expected list, got",
 		"env: {A: b}":                 "expected list, got",
+		"ports: [8080]":               "may not have non-map elements",
+		"imagePullSecrets: [regcred]": "may not have non-map elements",
 		"config: text":                "expected map, got",
 		"mounts: [{mountPath: /a, emptyDir: true}]":       "expected map, got",
 		"ports: [{containerPort: 80}]":                    "omits all key fields",
