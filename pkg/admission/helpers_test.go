@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +26,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/revision"
 )
 
 // cluster is what the webhooks can look at, in memory.
@@ -43,8 +46,9 @@ type cluster struct {
 	ejected []string
 	// unreadable is a cluster in which no object may be read.
 	unreadable bool
-	// revisions are the numbers of the Application's revisions.
+	// revisions are the numbers of the Application's revisions, with the pods of former, or those that need nothing.
 	revisions []int64
+	former    *v1.Application
 	err       error
 	asked     []authorizationv1.SubjectAccessReviewSpec
 	config    func(*Config)
@@ -88,8 +92,25 @@ func (c *cluster) handler(tb testing.TB) *Handler {
 }
 
 // Revisions are the same for each Application.
-func (c *cluster) Revisions(*v1.Application) (numbers []int64, known bool, err error) {
-	return c.revisions, !c.unreadable, c.err
+func (c *cluster) Revisions(*v1.Application) (revisions []*appsv1.ControllerRevision, known bool, err error) {
+	former := c.former
+	if former == nil {
+		former = application(nil)
+	}
+	selected, err := revision.Select(revision.Input{Application: former})
+	if err != nil {
+		return nil, false, err
+	}
+	for _, number := range c.revisions {
+		record, err := selected.Record(strconv.FormatInt(number, 16), "")
+		if err != nil {
+			return nil, false, err
+		}
+		object := &appsv1.ControllerRevision{Revision: number}
+		object.Name, object.Data.Raw = record.Name, record.Data
+		revisions = append(revisions, object)
+	}
+	return revisions, !c.unreadable, c.err
 }
 
 // HostClaims and RouteClaims are those of what is stored.

@@ -10,59 +10,84 @@ import (
 	"strconv"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/revision"
 )
 
-// Revisions knows the numbers of an Application's revisions, the oldest first: informer.Informers. known is false where it
-// cannot know.
+// Revisions has the cached revisions of an Application, in no order: informer.Informers. known is false where it cannot know.
 type Revisions interface {
-	Revisions(application *v1.Application) (numbers []int64, known bool, err error)
+	Revisions(application *v1.Application) (revisions []*appsv1.ControllerRevision, known bool, err error)
 }
 
-// missingRevision warns of a revision that spec.rollback.toRevision begins to name and that does not exist. It is a warning,
-// because the cache may lack the newest revision.
-func (h *Handler) missingRevision(ctx context.Context, in input, found *verdict) error {
+// pinned warns where the revision that spec.rollback.toRevision names keeps the spec, or a change of it, from being carried out. It is a
+// warning, because the cache may lack the newest revision.
+func (h *Handler) pinned(ctx context.Context, in input, found *verdict) error {
 	asked := toRevision(in.new)
-	if len(found.errs) > 0 || asked == 0 || in.old != nil && toRevision(in.old) == asked {
+	if len(found.errs) > 0 || asked == 0 || h.config.Revisions == nil {
 		return nil
 	}
-	if numbers, missing := h.lacksRevision(ctx, in.new, asked); missing {
-		found.warnings = append(found.warnings, fmt.Sprintf(
-			"spec.rollback.toRevision: revision %d does not exist, so Fairlead changes nothing until you name another one or remove the field. %s", asked, revisionsOf(numbers)))
-	}
-	return nil
-}
-
-// pinnedPods warns of a change of the pods that has no effect, because the spec names a revision, as it did before.
-func (h *Handler) pinnedPods(ctx context.Context, in input, found *verdict) error {
-	pinned := toRevision(in.new)
-	if len(found.errs) > 0 || in.old == nil || pinned == 0 || toRevision(in.old) != pinned || revision.SamePods(&in.old.Spec, &in.new.Spec) {
-		return nil
-	}
-	if numbers, missing := h.lacksRevision(ctx, in.new, pinned); missing {
-		found.warnings = append(found.warnings, fmt.Sprintf(
-			"spec.rollback.toRevision: revision %d does not exist, so this change of the pods has no effect until you name another one or remove the field. %s", pinned, revisionsOf(numbers)))
-		return nil
-	}
-	found.warnings = append(found.warnings, fmt.Sprintf(
-		"spec.rollback.toRevision: the pods stay at revision %d, so this change of the pods has no effect until you remove the field", pinned))
-	return nil
-}
-
-// lacksRevision reports whether the Application is known to have no such revision, and returns those that it has.
-func (h *Handler) lacksRevision(ctx context.Context, application *v1.Application, number int64) (numbers []int64, missing bool) {
-	if h.config.Revisions == nil {
-		return nil, false
-	}
-	numbers, known, err := h.config.Revisions.Revisions(application)
+	stays := in.old != nil && toRevision(in.old) == asked
+	revisions, known, err := h.config.Revisions.Revisions(in.new)
 	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Revisions were not looked for", "application", klog.KObj(application), "err", err)
-		return nil, false
+		klog.FromContext(ctx).V(2).Info("Revisions were not looked for", "application", klog.KObj(in.new), "err", err)
 	}
-	return numbers, known && !slices.Contains(numbers, number)
+	known = known && err == nil
+	if numbers := numbersOf(revisions); known && !slices.Contains(numbers, asked) {
+		effect := "Fairlead changes nothing"
+		if stays {
+			if sameChildren(&in.old.Spec, &in.new.Spec) {
+				return nil
+			}
+			effect = changeOf(&in.old.Spec, &in.new.Spec) + " has no effect"
+		}
+		found.warnings = append(found.warnings, fmt.Sprintf(
+			"spec.rollback.toRevision: revision %d does not exist, so %s until you name another one or remove the field. %s", asked, effect, revisionsOf(numbers)))
+		return nil
+	}
+	if known {
+		errs, err := h.pinnedErrors(ctx, in.new, revisions)
+		if err != nil {
+			return err
+		}
+		if len(errs) > 0 {
+			found.warnings = append(found.warnings, notApplied(errs)...)
+			return nil
+		}
+	}
+	if stays && !revision.SamePods(&in.old.Spec, &in.new.Spec) {
+		found.warnings = append(found.warnings, fmt.Sprintf(
+			"spec.rollback.toRevision: it names revision %d, so this change of the pods has no effect until you remove the field", asked))
+	}
+	return nil
+}
+
+// pinnedErrors is why the sync does not carry out a valid spec: the revision that it names breaks a rule. The sync reports what is wrong
+// with the spec first, so pinnedErrors returns nothing then.
+func (h *Handler) pinnedErrors(ctx context.Context, application *v1.Application, revisions []*appsv1.ControllerRevision) (field.ErrorList, error) {
+	if errs, err := h.config.Validate(ctx, application); err != nil || len(errs) > 0 {
+		return nil, err
+	}
+	var rules class.Rules
+	if h.config.Classes != nil {
+		var err error
+		if rules, err = h.config.classRules(ctx, application.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	resolved := class.Resolve(application, rules)
+	selection, err := revision.Select(revision.Input{
+		Application: resolved.Application,
+		History:     revisions,
+		Validate: func(former *v1.Application) (field.ErrorList, string) {
+			return resolved.ValidateAs(former, h.config.Validation)
+		},
+	})
+	return selection.Invalid, err
 }
 
 // toRevision returns the revision that the spec asks for; 0 if it asks for none.
@@ -71,6 +96,16 @@ func toRevision(application *v1.Application) int64 {
 		return *rollback.ToRevision
 	}
 	return 0
+}
+
+// numbersOf returns the numbers of the revisions, the oldest first.
+func numbersOf(revisions []*appsv1.ControllerRevision) []int64 {
+	var numbers []int64
+	for _, r := range revisions {
+		numbers = append(numbers, r.Revision)
+	}
+	slices.Sort(numbers)
+	return numbers
 }
 
 // revisionsOf lists the revisions, or the last of many.

@@ -70,7 +70,7 @@ func (h *Handler) validateScale(ctx context.Context, request *admissionv1.Admiss
 		in.old = withReplicas(cached, old.Spec.Replicas)
 	}
 	var judged verdict
-	for _, rule := range []rule{h.scaled, h.keptConflict, h.missingClass, held} {
+	for _, rule := range []rule{h.scaled, h.keptConflict, h.missingClass, h.pinned, held} {
 		if err := rule(ctx, in, &judged); err != nil {
 			return nil, err
 		}

@@ -254,7 +254,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			name: "another image beside a revision that was named before", cluster: cluster{revisions: []int64{98, 99}}, updated: both(toRevision99, image("web:2")), old: application(toRevision99),
-			warned: []string{"spec.rollback.toRevision: the pods stay at revision 99, so this change of the pods has no effect until you remove the field"},
+			warned: []string{"spec.rollback.toRevision: it names revision 99, so this change of the pods has no effect until you remove the field"},
 		},
 		{
 			name: "a URL as the path of a probe", updated: application(probing("/http://localhost/healthz")),

@@ -5,7 +5,6 @@ package informer
 
 import (
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/client-go/tools/cache"
@@ -14,9 +13,9 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 )
 
-// Revisions returns the numbers of the cached revisions that belong to an Application, the oldest first. known is false if
-// its namespace is not watched.
-func (i *Informers) Revisions(application *v1.Application) (numbers []int64, known bool, err error) {
+// Revisions returns the cached revisions that belong to an Application, in no order. known is false if its namespace is not
+// watched.
+func (i *Informers) Revisions(application *v1.Application) (revisions []*appsv1.ControllerRevision, known bool, err error) {
 	s, found := i.scope(application.Namespace)
 	if !found {
 		return nil, false, nil
@@ -31,10 +30,9 @@ func (i *Informers) Revisions(application *v1.Application) (numbers []int64, kno
 		}
 		for _, object := range objects {
 			if revision, ok := object.(*appsv1.ControllerRevision); ok && child.OwnedBy(revision, application) {
-				numbers = append(numbers, revision.Revision)
+				revisions = append(revisions, revision)
 			}
 		}
 	}
-	slices.Sort(numbers)
-	return numbers, true, nil
+	return revisions, true, nil
 }
