@@ -16,6 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/preview"
 )
 
 func (t *tool) undo() *cobra.Command {
@@ -95,45 +96,79 @@ func (e *editing) asksFor(ctx context.Context, application *v1.Application, load
 // undoOrPin is the undo. If no spec leads to the revision, since the class decides what differs from it, it names the revision instead.
 func (e *editing) undoOrPin(ctx context.Context, target edit.Revision, undo edit.Edit) edit.Edit {
 	return func(application *v1.Application) (string, error) {
+		in, err := e.classed(ctx, application)
+		switch {
+		case err != nil:
+			return "", err
+		case in == nil:
+			return undo(application)
+		default:
+			return in.undo(target, undo)(application)
+		}
+	}
+}
+
+// classed is what the class of an Application makes of its specs.
+type classed struct {
+	// merge adds the defaults.
+	merge func(*v1.Application) *v1.Application
+	// refuses reports whether the class refuses pods that have the defaults of another time. Nil: that is not known.
+	refuses func(*v1.Application) bool
+}
+
+func (c *classed) undo(target edit.Revision, undo edit.Edit) edit.Edit {
+	return func(application *v1.Application) (string, error) {
 		before := application.DeepCopy()
 		what, err := undo(application)
 		if err != nil {
 			return "", err
 		}
-		merge, err := e.mergeClass(ctx, application)
-		if err != nil || merge == nil {
-			return what, err
-		}
-		becomes := merge(application)
+		becomes := c.merge(application)
 		switch {
 		case target.Describes(becomes):
 			return what, nil
-		case edit.SamePods(merge(before), becomes), before.IsRolledBack():
+		case edit.SamePods(c.merge(before), becomes), before.IsRolledBack():
 			before.DeepCopyInto(application)
 			return edit.Pin(target)(application)
-		default:
-			return what + fmt.Sprintf("; the class makes the pods differ from revision %d, unless you name it in spec.rollback.toRevision", target.Number), nil
 		}
+		differs := fmt.Sprintf("; the class makes the pods differ from revision %d, ", target.Number)
+		former := c.merge(before)
+		if _, err := undo(former); err == nil && c.refuses != nil && c.refuses(former) {
+			return what + differs + "which it refuses", nil
+		}
+		return what + differs + "unless you name it in spec.rollback.toRevision", nil
 	}
 }
 
-// mergeClass returns what merges the defaults of the class into the spec; nil if there is no class. Without permission to find the class out,
-// it is what status says of it.
-func (e *editing) mergeClass(ctx context.Context, application *v1.Application) (func(*v1.Application) *v1.Application, error) {
+// classed returns nil if the Application has no class. Without permission to find the class out, it is what status says of it.
+func (e *editing) classed(ctx context.Context, application *v1.Application) (*classed, error) {
 	platform, err := e.platform(ctx, application)
 	denied := (*classesForbiddenError)(nil)
 	if err != nil && !errors.As(err, &denied) {
 		return nil, err
 	}
 	if err == nil && class.Resolve(application, platform.Rules).Applied != nil {
-		return func(a *v1.Application) *v1.Application { return class.Resolve(a, platform.Rules).Application }, nil
+		return classedBy(platform), nil
 	}
 	applied := application.Status.Class
 	if applied == nil || applied.Defaults == nil {
 		return nil, nil
 	}
-	return func(a *v1.Application) *v1.Application {
+	return &classed{merge: func(a *v1.Application) *v1.Application {
 		merged, _ := class.Merge(a, applied.Defaults)
 		return merged
-	}, nil
+	}}, nil
+}
+
+// classedBy is for an Application that has a class of the platform.
+func classedBy(platform preview.Platform) *classed {
+	return &classed{
+		merge: func(a *v1.Application) *v1.Application {
+			return class.Resolve(a, platform.Rules).Application.DeepCopy()
+		},
+		refuses: func(a *v1.Application) bool {
+			errs, _ := class.Resolve(a, platform.Rules).ValidateAs(a, platform.Validation)
+			return len(errs) > 0
+		},
+	}
 }
