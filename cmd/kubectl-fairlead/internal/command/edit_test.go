@@ -70,6 +70,19 @@ func TestUnknownEffect(t *testing.T) {
 	if got := explain(err); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	// The API server stores a spec that names a revision which Fairlead does not run.
+	pin := field.NewPath("spec", "rollback", "toRevision")
+	for want, err := range map[string]error{
+		"the Application would be stored, but not carried out (ClassLimitExceeded): " +
+			"spec.replicas: Invalid value: 9: in revision 1, which spec.rollback.toRevision asks for: at most 4": refused(v1.ReasonClassLimitExceeded,
+			field.ErrorList{field.Invalid(field.NewPath("spec", "replicas"), 9, "in revision 1, which spec.rollback.toRevision asks for: at most 4")}),
+		"the Application would be stored, but not carried out (RevisionMissing): spec.rollback.toRevision: Not found: 7": refused(v1.ReasonRevisionMissing,
+			field.ErrorList{field.NotFound(pin, 7)}),
+	} {
+		if got := explain(err); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 	// The flag --class-file is not in the help of an edit.
 	want = "The effect on the pods is not known: cannot list\nIts class decides what an Application becomes. " +
 		"Ask for get and list of applicationclasses.apps.fairlead.dev in the whole cluster. The edit does not need that."

@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -78,7 +80,7 @@ func (t *tool) renderOne(ctx context.Context, from platform, application filed, 
 }
 
 // refused names the errors of a spec that would not be carried out. An Application of a class that does not exist is stored: the
-// class may follow.
+// class may follow. So is one that names a revision which does not exist, or breaks a rule.
 func refused(reason string, errs field.ErrorList) error { return &refusedError{reason, errs} }
 
 // refusedError is why the children of an Application stay as they are.
@@ -89,10 +91,21 @@ type refusedError struct {
 
 func (e *refusedError) Error() string {
 	would := "be refused"
-	if e.reason == v1.ReasonClassNotFound {
+	switch {
+	case e.reason == v1.ReasonClassNotFound:
 		would = "wait for its class"
+	case slices.ContainsFunc(e.errs, func(err *field.Error) bool { return isAboutPin(err.Field, err.Detail) }):
+		would = wouldBeStored
 	}
 	return fmt.Sprintf("the Application would %s (%s): %s", would, e.reason, e.errs.ToAggregate())
+}
+
+// wouldBeStored is what becomes of a spec that names a revision which Fairlead does not run. The API server does not know the revision.
+const wouldBeStored = "be stored, but not carried out"
+
+// isAboutPin reports whether an error is about the revision that spec.rollback.toRevision names, and not about the spec.
+func isAboutPin(field, message string) bool {
+	return field == "spec.rollback.toRevision" || strings.Contains(message, ", which spec.rollback.toRevision asks for: ")
 }
 
 func (t *tool) printChildren(out output, children []child.Desired) error {

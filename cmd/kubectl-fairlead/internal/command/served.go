@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -51,13 +52,21 @@ func (t *tool) askServer(ctx context.Context, application *v1.Application) (answ
 	return answer, true, asRefused(err)
 }
 
-// asRefused says of the server's refusal of a class that does not exist what refused says: the API server stores the Application.
+// asRefused says of the server's refusal of a class that does not exist, or of a named revision, what refused says: the API server stores the
+// Application. The server does not tell the reason of the condition.
 func asRefused(err error) error {
 	status := apierrors.APIStatus(nil)
-	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) != 1 {
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
 		return err
 	}
-	cause := status.Status().Details.Causes[0]
+	causes := status.Status().Details.Causes
+	if slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool { return isAboutPin(cause.Field, cause.Message) }) {
+		return fmt.Errorf("the Application would %s: %s", wouldBeStored, strings.Join(invalidFields(status.Status().Details), ", "))
+	}
+	if len(causes) != 1 {
+		return err
+	}
+	cause := causes[0]
 	if cause.Type != metav1.CauseTypeFieldValueNotFound || cause.Field != "spec.className" {
 		return err
 	}

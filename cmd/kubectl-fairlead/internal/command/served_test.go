@@ -65,6 +65,12 @@ func TestServerAsksForTheClass(t *testing.T) {
 	if got := asRefused(invalid(missing)); got.Error() != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	const wantPinned = `the Application would be stored, but not carried out: spec.image: Invalid value: "web:1": ` +
+		`in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "lim" allows images of ghcr.io/acme`
+	pinned := field.Invalid(path.Child("image"), "web:1", `in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "lim" allows images of ghcr.io/acme`)
+	if got := asRefused(invalid(pinned)); got.Error() != wantPinned {
+		t.Errorf("%q, want %q", got, wantPinned)
+	}
 	other := field.Invalid(path.Child("image"), "web:", "the tag is empty")
 	for _, err := range []error{nil, invalid(other), invalid(missing, other), errors.New("no connection"), apierrors.NewNotFound(v1.Resource("applications"), "web")} {
 		if got := asRefused(err); got != err { //nolint:errorlint // It is the very error.
