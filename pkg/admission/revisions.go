@@ -32,6 +32,9 @@ func (h *Handler) pinned(ctx context.Context, in input, found *verdict) error {
 		return nil
 	}
 	stays := in.old != nil && toRevision(in.old) == asked
+	if stays && sameChildren(&in.old.Spec, &in.new.Spec) {
+		return nil
+	}
 	revisions, known, err := h.config.Revisions.Revisions(in.new)
 	if err != nil {
 		klog.FromContext(ctx).V(2).Info("Revisions were not looked for", "application", klog.KObj(in.new), "err", err)
@@ -40,9 +43,6 @@ func (h *Handler) pinned(ctx context.Context, in input, found *verdict) error {
 	if numbers := numbersOf(revisions); known && !slices.Contains(numbers, asked) {
 		effect := "Fairlead changes nothing"
 		if stays {
-			if sameChildren(&in.old.Spec, &in.new.Spec) {
-				return nil
-			}
 			effect = changeOf(&in.old.Spec, &in.new.Spec) + " has no effect"
 		}
 		found.warnings = append(found.warnings, fmt.Sprintf(
