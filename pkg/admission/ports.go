@@ -43,6 +43,15 @@ func renamedPorts(_ context.Context, in input, found *verdict) error {
 	return nil
 }
 
+// removedPorts warns of an update that removes all ports, and with them the Service.
+func removedPorts(_ context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 || in.old == nil || len(in.old.Spec.Ports) == 0 || len(in.new.Spec.Ports) > 0 || in.new.Spec.ReconcilePolicy.Withholds() {
+		return nil
+	}
+	found.warnings = append(found.warnings, fmt.Sprintf("spec.ports: without ports the Application has no Service, so Fairlead deletes Service %s, and its address is gone", in.new.Name))
+	return nil
+}
+
 // runsSpec reports whether pods of the spec serve, and no others: Ready is about the present spec, which is carried out. Amid a rollout, after
 // a rollback, and at the revision of toRevision, the pods may have other ports.
 func runsSpec(old *v1.Application) bool {

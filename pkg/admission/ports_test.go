@@ -20,6 +20,7 @@ func TestRenamedPorts(t *testing.T) {
 		begin = "spec.ports: the Service leads to its pods by the name of the port, so pods of the older revision get no requests"
 		all   = begin + " until they are replaced, unless the spec keeps the name http"
 		both  = begin + " until they are replaced, unless the spec keeps the names http, grpc"
+		gone  = "spec.ports: without ports the Application has no Service, so Fairlead deletes Service web, and its address is gone"
 		held  = "spec.reconcilePolicy: it is Observe, so this change of the pods has no effect until you set it to Enforce"
 		one   = begin + " at port 80 until they are replaced, unless the spec keeps the name http"
 	)
@@ -66,7 +67,8 @@ func TestRenamedPorts(t *testing.T) {
 		{name: "back from a spec that is not carried out", old: with(web, notReady), new: with(http)},
 		{name: "two edits, one after the other", old: with(web, older), new: with(http)},
 		{name: "back from a pinned revision", old: with(web, pinned), new: with(http)},
-		{name: "no ports", old: with(http), new: with(nil)},
+		{name: "no ports", old: with(http), new: with(nil), want: []string{gone}},
+		{name: "no ports any more, with Observe", old: with(http), new: with(nil, observe), want: []string{held}},
 		{name: "the first port", old: with(nil), new: with(web)},
 		{name: "pods that all end first", old: with(http), new: with(web, recreate)},
 		{name: "back from Observe", old: with(web, observe), new: with(http)},
