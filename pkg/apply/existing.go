@@ -48,7 +48,7 @@ func (w *Writer) handleExisting(ctx context.Context, owner cache.ObjectName, app
 		result.Err = fmt.Errorf("create %s: %w", result.Ref, newConflict(result.Ref, errNotCached))
 		return result
 	}
-	instead.Action, instead.Live, instead.Drift, instead.Reason = plan.Apply, object, true, "another client removed its labels"
+	instead.Action, instead.Live, instead.Drift, instead.Reason = plan.Apply, object, true, "it lacked Fairlead's labels"
 	return w.relabel(ctx, owner, result)
 }
 

@@ -73,7 +73,7 @@ func TestCreateWhereTheNameIsTaken(t *testing.T) {
 		f.do(f.create(child.ConfigMap, step))
 		applytest.Edit(f.server, child.ConfigMap, "shop", "web", func(c *corev1.ConfigMap) { c.Labels = nil })
 		result := f.do(f.create(child.ConfigMap, step))
-		if result.Action != plan.Apply || !result.Drift || result.Reason != "another client removed its labels" {
+		if result.Action != plan.Apply || !result.Drift || result.Reason != "it lacked Fairlead's labels" {
 			t.Errorf("the result is %s, drift %t: %s", result.Action, result.Drift, result.Reason)
 		}
 		f.wantStored(child.ConfigMap, "app.kubernetes.io/managed-by: fairlead\napps.fairlead.dev/application: web\n", "metadata", "labels")

@@ -48,7 +48,7 @@ func TestRepairsOfOtherFieldsAreOtherEvents(t *testing.T) {
 		repair(plan.Apply, changed, ".spec.replicas"),
 		paused,
 		repair(plan.Apply, changed, hash),
-		repair(plan.Apply, "another client removed its labels"),
+		repair(plan.Apply, "it lacked Fairlead's labels"),
 		repair(plan.Create, "another client deleted it"),
 		config,
 	})
@@ -66,7 +66,7 @@ func TestRepairsOfOtherFieldsAreOtherEvents(t *testing.T) {
 		prefix + "another client changed .spec.paused; change the Application instead.":                                 2,
 		prefix + "another client changed .spec.replicas; change the Application instead.":                               1,
 		prefix + "another client, such as kubectl rollout undo, changed annotations in which Fairlead keeps its state.": 1,
-		prefix + "another client removed its labels.":                                                                   1,
+		prefix + "it lacked Fairlead's labels.":                                                                         1,
 		prefix + "another client deleted it.":                                                                           1,
 		"ConfigMaps that the pods use have changed; rolling out pods.":                                                  1,
 		"Secrets that the pods use have changed; rolling out pods.":                                                     1,
