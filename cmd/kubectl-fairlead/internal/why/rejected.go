@@ -152,7 +152,7 @@ func (f facts) overLimit(message string) (container, resource string, found bool
 // keepLimit is what to do about a request above a limit that the spec does not have.
 func (f facts) keepLimit(container, resource string) string {
 	if container == "" {
-		return "The limit is not in the spec, so a LimitRange set it: set the limit of each container, or lower the requests: kubectl describe limitranges"
+		return "The limit is not in the spec, so a LimitRange set it: lower the requests, or, if it allows larger limits, set the limit of each container: kubectl describe limitranges"
 	}
 	limit, request := "resources.limits."+resource, "resources.requests."+resource
 	if field := f.fieldOf(container); field != "" {
@@ -160,7 +160,7 @@ func (f facts) keepLimit(container, resource string) string {
 	} else {
 		request += " of " + f.notOfSpec(container)
 	}
-	return fmt.Sprintf("The limit is not in the spec, so a LimitRange set it: set %s, or lower %s: kubectl describe limitranges", limit, request)
+	return fmt.Sprintf("The limit is not in the spec, so a LimitRange set it: lower %s, or, if it allows a larger limit, set %s: kubectl describe limitranges", request, limit)
 }
 
 // unspecified are the resources of the containers that the message of a ResourceQuota names, as in "limits.cpu for: a,b; limits.memory for: b".

@@ -83,14 +83,14 @@ func TestNewestInvalidPod(t *testing.T) {
 func TestRejectedContainer(t *testing.T) {
 	const invalid = `Pod "web-1" is invalid: spec.%s.resources.requests: Invalid value: "200m": must be less than or equal to cpu limit of 50m`
 	set := func(field string) string {
-		return strings.ReplaceAll("The limit is not in the spec, so a LimitRange set it: set FIELD.limits.cpu, or lower FIELD.requests.cpu: kubectl describe limitranges", "FIELD", field)
+		return strings.ReplaceAll("The limit is not in the spec, so a LimitRange set it: lower FIELD.requests.cpu, or, if it allows a larger limit, set FIELD.limits.cpu: kubectl describe limitranges", "FIELD", field)
 	}
 	for _, test := range []struct{ reason, message, want string }{
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "containers[0]", 1), set("spec.resources")},
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "containers[1]", 1), set("spec.sidecars[proxy].resources")},
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "initContainers[0]", 1), set("spec.initContainers[setup].resources")},
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "containers[7]", 1),
-			"The limit is not in the spec, so a LimitRange set it: set the limit of each container, or lower the requests: kubectl describe limitranges"},
+			"The limit is not in the spec, so a LimitRange set it: lower the requests, or, if it allows larger limits, set the limit of each container: kubectl describe limitranges"},
 		{v1.ReasonPolicyDenied, "maximum memory usage per Container is 1Gi, but limit is 2Gi",
 			"Keep spec.sidecars[proxy].resources within its limits, or ask for others: kubectl describe limitranges"},
 		{v1.ReasonReplicaFailure, strings.Replace(invalid, "%s", "containers[0]", 1) + `, spec.containers[1].resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi`,

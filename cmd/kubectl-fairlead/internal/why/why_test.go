@@ -301,7 +301,7 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{v1.ReasonConfigError, "container has runAsNonRoot and image has non-numeric user (nginx), cannot verify user is non-root", asUser},
 		{v1.ReasonConfigError, `failed to prepare subPath for volumeMount "data" of container "web"`, "Correct in the spec what the message names."},
 		{v1.ReasonReplicaFailure, `Pod "web-1" is invalid: spec.containers[0].resources.requests: Invalid value: "64Mi": must be less than or equal to memory limit of 32Mi`,
-			"The limit is not in the spec, so a LimitRange set it: set spec.resources.limits.memory, or lower spec.resources.requests.memory: kubectl describe limitranges"},
+			"The limit is not in the spec, so a LimitRange set it: lower spec.resources.requests.memory, or, if it allows a larger limit, set spec.resources.limits.memory: kubectl describe limitranges"},
 		{v1.ReasonReplicaFailure, "no PriorityClass with name high was found", "Create PriorityClass high, or name another one in spec.priorityClassName: kubectl get priorityclasses"},
 		{v1.ReasonReplicaFailure, "error looking up service account shop/web", "Correct what the message names, in the spec or in the cluster."},
 	} {
