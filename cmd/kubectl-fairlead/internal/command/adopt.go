@@ -315,6 +315,14 @@ func (a *adopting) checkMarks() (refused []error) {
 	return refused
 }
 
+// mustStay reports whether the adoption is refused without the label of the pods, so that no user can accept its loss.
+func mustStay(path string, refused []error) bool {
+	label, isLabel := strings.CutPrefix(path, ".metadata.labels")
+	return isLabel && slices.ContainsFunc(refused, func(err error) bool {
+		return strings.Contains(err.Error(), "spec.template.metadata.labels["+strings.Trim(label, ".[]")+"]")
+	})
+}
+
 // announce says what the adoption by the Application would change. It fails if that is impossible, or not accepted, with all reasons that it
 // can find out, and those that are known already.
 func (a *adopting) announce(ctx context.Context, application *v1.Application, account string, refused ...error) error {
@@ -342,7 +350,7 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application, ac
 	var missing, unaccepted []string
 	for _, change := range differences.Lost {
 		lost = append(lost, change.Path)
-		if !slices.Contains(a.accept, change.Path) {
+		if !slices.Contains(a.accept, change.Path) && !mustStay(change.Path, refused) {
 			unaccepted = append(unaccepted, change.Path)
 			missing = append(missing, "--accept='"+change.Path+"'")
 		}

@@ -26,3 +26,17 @@ func TestForReasons(t *testing.T) {
 		t.Errorf("%v without a reason", err)
 	}
 }
+
+// TestMustStay: what the adoption needs is not offered for --accept.
+func TestMustStay(t *testing.T) {
+	refused := []error{errors.New("Deployment api cannot be adopted because of spec.template.metadata.labels[team]: the new pods need the label too, " +
+		"and because of spec.template.metadata.labels[example.com/tier]: so they do")}
+	for path, want := range map[string]bool{
+		".metadata.labels.team": true, ".metadata.labels[team]": true, ".metadata.labels[example.com/tier]": true,
+		".metadata.labels.tea": false, ".metadata.labels": false, ".spec.containers[api].tty": false,
+	} {
+		if got := mustStay(path, refused); got != want {
+			t.Errorf("%s: %t, want %t", path, got, want)
+		}
+	}
+}
