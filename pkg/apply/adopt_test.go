@@ -308,9 +308,6 @@ func TestAdoptServiceProvesItsPods(t *testing.T) {
 }
 
 func TestTakenFields(t *testing.T) {
-	entry := func(manager string, operation metav1.ManagedFieldsOperationType, subresource, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, APIVersion: "apps/v1", Subresource: subresource, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
-	}
 	adopted := plan.AdoptedWhole()
 	entries, err := takenFields([]metav1.ManagedFieldsEntry{
 		entry("helm", "Update", "", `{"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:hostNetwork":{}}}}}`),

@@ -223,3 +223,8 @@ func (f *fixture) waits(kind child.Kind) bool {
 	stale := f.store.Stale(cache.MetaObjectToName(f.application), emptyCaches{})
 	return len(stale) == 1 && stale[0] == kind.GroupVersionResource()
 }
+
+// entry is one of metadata.managedFields of a Deployment.
+func entry(manager string, operation metav1.ManagedFieldsOperationType, subresource, fields string) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, APIVersion: "apps/v1", Subresource: subresource, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
+}

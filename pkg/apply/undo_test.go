@@ -14,14 +14,11 @@ import (
 
 // TestWithoutUndone: only the client that put the former revision back loses what it put into the pod template.
 func TestWithoutUndone(t *testing.T) {
-	entry := func(manager string, operation metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
-	}
 	entries, err := withoutUndone([]metav1.ManagedFieldsEntry{
-		entry(FieldManager, "Apply", `{"f:spec":{"f:template":{"f:spec":{"f:dnsPolicy":{}}}}}`),
-		entry("kubectl-rollout", "Update", `{"f:metadata":{"f:annotations":{"f:apps.fairlead.dev/revision":{},"f:kubernetes.io/change-cause":{}}},`+
+		entry(FieldManager, "Apply", "", `{"f:spec":{"f:template":{"f:spec":{"f:dnsPolicy":{}}}}}`),
+		entry("kubectl-rollout", "Update", "", `{"f:metadata":{"f:annotations":{"f:apps.fairlead.dev/revision":{},"f:kubernetes.io/change-cause":{}}},`+
 			`"f:spec":{"f:template":{"f:spec":{"f:hostNetwork":{}}}}}`),
-		entry("kubectl-edit", "Update", `{"f:spec":{"f:template":{"f:spec":{"f:hostPID":{}}}}}`),
+		entry("kubectl-edit", "Update", "", `{"f:spec":{"f:template":{"f:spec":{"f:hostPID":{}}}}}`),
 	}, child.Deployment)
 	if err != nil {
 		t.Fatal(err)
