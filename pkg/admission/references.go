@@ -24,8 +24,8 @@ const (
 	KindApplication    = v1.ApplicationKind
 )
 
-// Reference is an object that concerns an Application: one of its namespace that its pods need, or that has the name of a child, or that
-// namespace.
+// Reference is an object that concerns an Application: one of its namespace that its pods need, that has the name of a child, or that its
+// NetworkPolicy names, or that namespace.
 type Reference struct {
 	Kind, Namespace, Name string
 }
