@@ -4,7 +4,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/managers"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -333,7 +333,6 @@ func (a *adopting) rollOut(ctx context.Context) error {
 func pausedByOthers(application *v1.Application) bool {
 	paused := fieldpath.MakePathOrDie("spec", "paused")
 	return slices.ContainsFunc(application.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
-		fields := fieldpath.Set{}
-		return entry.Manager != fieldManager && entry.FieldsV1 != nil && fields.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) == nil && fields.Has(paused)
+		return entry.Manager != fieldManager && managers.Has(entry, paused)
 	})
 }
