@@ -57,7 +57,7 @@ func TestClean(t *testing.T) {
 			object.SetManagedFields(nil)
 			object.SetAnnotations(map[string]string{"apps.fairlead.dev/backup-digest": "sha256:00"})
 		}, ""},
-		{"what kubectl applied to a Deployment, of which the Application took the number of pods over", func() {
+		{"what kubectl applied to a Deployment, whose number of pods the Application took over", func() {
 			object.SetKind("Deployment")
 			object.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}"})
 		}, `{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":null},"resourceVersion":"7","uid":"u"}}`},

@@ -228,12 +228,6 @@ func firstWord(text string) string {
 	return word
 }
 
-// syntaxOf is the error of the parser, with what mostly causes it.
-func syntaxOf(err error) string {
-	const tab = "found character that cannot start any token"
-	return strings.Replace(err.Error(), tab, tab+", probably a tab: indent with spaces", 1)
-}
-
 // store does what an API server does before it stores an object, and decodes it.
 func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	if d.syntax != nil {
