@@ -28,18 +28,14 @@ type Revisions interface {
 // warning, because the cache may lack the newest revision.
 func (h *Handler) pinned(ctx context.Context, in input, found *verdict) error {
 	asked := toRevision(in.new)
-	if len(found.errs) > 0 || asked == 0 || h.config.Revisions == nil {
+	if len(found.errs) > 0 || asked == 0 {
 		return nil
 	}
 	stays := in.old != nil && toRevision(in.old) == asked
 	if stays && sameChildren(&in.old.Spec, &in.new.Spec) {
 		return nil
 	}
-	revisions, known, err := h.config.Revisions.Revisions(in.new)
-	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Revisions were not looked for", "application", klog.KObj(in.new), "err", err)
-	}
-	known = known && err == nil
+	revisions, known := h.revisions(ctx, in.new)
 	if numbers := numbersOf(revisions); known && !slices.Contains(numbers, asked) {
 		effect := "Fairlead changes nothing"
 		if stays {
@@ -64,6 +60,19 @@ func (h *Handler) pinned(ctx context.Context, in input, found *verdict) error {
 			"spec.rollback.toRevision: it names revision %d, so this change of the pods has no effect until you remove the field", asked))
 	}
 	return nil
+}
+
+// revisions has the cached revisions of the Application. known is false where nothing says which there are.
+func (h *Handler) revisions(ctx context.Context, application *v1.Application) (revisions []*appsv1.ControllerRevision, known bool) {
+	if h.config.Revisions == nil {
+		return nil, false
+	}
+	revisions, known, err := h.config.Revisions.Revisions(application)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Revisions were not looked for", "application", klog.KObj(application), "err", err)
+		return nil, false
+	}
+	return revisions, known
 }
 
 // pinnedErrors is why the sync does not carry out a valid spec: the revision that it names breaks a rule. The sync reports what is wrong

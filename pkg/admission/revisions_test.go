@@ -19,6 +19,7 @@ func TestPinnedRevision(t *testing.T) {
 		refused = `the spec is stored, but not applied until this is fixed: spec.image: Invalid value: "registry.example.com/web:1": ` +
 			`in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "standard" allows images of ghcr.io/acme`
 		overLimit = `the spec is stored, but not applied until this is fixed: spec.replicas: Invalid value: 9: ApplicationClass "standard" allows at most 4`
+		missing   = "the spec is stored, but not applied until this is fixed: spec.rollback.toRevision: Not found: 77: only revision 1 exists; name it, or remove the field"
 		allowed   = "ghcr.io/acme/web:2"
 		scaled    = "spec.rollback.toRevision: revision 77 does not exist, so this change has no effect until you name another one or remove the field. Revisions: 1"
 		edited    = "spec.rollback.toRevision: revision 77 does not exist, so this change of the pods has no effect until you name another one or remove the field. Revisions: 1"
@@ -30,6 +31,7 @@ func TestPinnedRevision(t *testing.T) {
 	}
 	port := func(a *v1.Application) { a.Spec.Ports[0].ServicePort = new(int32(81)) }
 	label := func(a *v1.Application) { a.Labels = map[string]string{"team": "shop"} }
+	pause := func(a *v1.Application) { a.Spec.Paused = new(true) }
 	ready := func(a *v1.Application) { a.Spec.MinReadySeconds = new(int32(5)) }
 	of := func(changes ...change) *v1.Application {
 		return inStandard(append([]change{image(allowed)}, changes...)...)
@@ -48,6 +50,9 @@ func TestPinnedRevision(t *testing.T) {
 		{name: "another image beside it", old: of(pin(1)), new: of(pin(1), image("ghcr.io/acme/web:3")), want: []string{refused}},
 		{name: "another number of pods beside it", old: of(pin(1)), new: of(pin(1), replicas(2)), want: []string{refused}},
 		{name: "another number of pods beside it, by scale", old: of(pin(1)), scale: scale(1, 2), want: []string{refused}},
+		{name: "a label beside it", old: of(pin(1)), new: of(pin(1), label), want: []string{refused}},
+		{name: "a pause beside it", old: of(pin(1)), new: of(pin(1), pause), want: []string{refused}},
+		{name: "a label beside a spec that the class refuses, too", old: of(replicas(9), pin(1)), new: of(replicas(9), pin(1), label), want: []string{overLimit}},
 		{name: "beside a spec that the class refuses, too", old: of(replicas(9)), new: of(replicas(9), pin(1)), want: []string{overLimit}},
 		{name: "without it", old: of(pin(1)), new: of(replicas(2))},
 
@@ -56,12 +61,14 @@ func TestPinnedRevision(t *testing.T) {
 		{name: "another number of pods beside it", old: of(pin(1)), new: of(pin(1), replicas(2)), former: "ghcr.io/acme/web:1"},
 		{name: "another number of pods beside it, by scale", old: of(pin(1)), scale: scale(1, 2), former: "ghcr.io/acme/web:1"},
 
+		{name: "a label beside it", old: of(pin(1)), new: of(pin(1), label), former: "ghcr.io/acme/web:1"},
+
 		{name: "another number of pods beside a missing revision", old: of(pin(77)), new: of(pin(77), replicas(2)), want: []string{scaled}},
 		{name: "another number of pods beside a missing revision, by scale", old: of(pin(77)), scale: scale(1, 2), want: []string{scaled}},
 		{name: "another port of the Service beside a missing revision", old: of(pin(77)), new: of(pin(77), port), want: []string{scaled}},
 		{name: "a route beside a missing revision", old: of(pin(77)), new: of(pin(77), withRoute("a.example.com")), want: []string{scaled}},
 		{name: "another image beside a missing revision", old: of(pin(77)), new: of(pin(77), image("ghcr.io/acme/web:3")), want: []string{edited}},
-		{name: "a label beside a missing revision", old: of(pin(77)), new: of(pin(77), label)},
+		{name: "a label beside a missing revision", old: of(pin(77)), new: of(pin(77), label), want: []string{missing}},
 		{name: "the same number of pods beside a missing revision, by scale", old: of(pin(77), replicas(2)), scale: scale(2, 2)},
 		{name: "minReadySeconds beside a missing revision", old: of(pin(77)), new: of(pin(77), ready), want: []string{scaled}},
 	} {

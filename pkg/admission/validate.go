@@ -172,9 +172,14 @@ func (h *Handler) addedInClass(ctx context.Context, in input) (field.ErrorList, 
 	return added, nil
 }
 
-// storedErrors only warns of what is wrong: the update does not touch it.
+// storedErrors only warns of what is wrong with the spec, or with the revision that it names: the update does not touch them.
 func (h *Handler) storedErrors(ctx context.Context, in input, found *verdict) error {
 	errs, err := h.config.Validate(ctx, in.new)
+	if err == nil && len(errs) == 0 && toRevision(in.new) > 0 {
+		if revisions, known := h.revisions(ctx, in.new); known {
+			errs, err = h.pinnedErrors(ctx, in.new, revisions)
+		}
+	}
 	found.warnings = append(found.warnings, notApplied(errs)...)
 	return err
 }
