@@ -83,7 +83,7 @@ func TestResumeKeepsRestart(t *testing.T) {
 	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
 	p.create("web", "{image: example.com/web:1, replicas: 2}")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
-	p.want(0, []string{"restart", "web"}, "All 2 pods are replaced, because of .spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt].")
+	p.want(0, []string{"restart", "web"}, "All 2 pods are replaced, because of the pod annotation kubectl.kubernetes.io/restartedAt.")
 	p.eventually("revision 2 to be healthy", func() bool { return p.lastHealthy("web") == 2 })
 	later := time.Now().Add(time.Minute).Format(time.RFC3339)
 	restart := []byte(`{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"` + later + `"}}}}}`)

@@ -120,10 +120,10 @@ func TestUndoAfterTwoRestarts(t *testing.T) {
 	p.eventually("the restart by kubectl", func() bool { return p.updated(kube) == 2 })
 	before := p.pods(kube)
 	p.want(0, []string{"pause", "web"})
-	p.want(0, []string{"restart", "web"}, "All 2 pods are replaced, because of .spec.template.metadata.annotations", "It waits while rollouts are paused.")
+	p.want(0, []string{"restart", "web"}, "All 2 pods are replaced, because of the pod annotation kubectl.kubernetes.io/restartedAt.", "It waits while rollouts are paused.")
 	p.eventually("the restart to wait", func() bool { return p.get("web").Status.Revision.Current == 2 && p.updated(kube) == 0 })
 	p.eventually("the history to say so", func() bool { return strings.Contains(p.run("history", "web").stdout, "current, waits, restart of 1") })
-	p.want(0, []string{"undo", "web", "--to-revision=1"}, "  All 2 pods are replaced, because of .spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]. It waits while rollouts are paused.\n")
+	p.want(0, []string{"undo", "web", "--to-revision=1"}, "  All 2 pods are replaced, because of the pod annotation kubectl.kubernetes.io/restartedAt. It waits while rollouts are paused.\n")
 	p.eventually("the undo to wait", func() bool {
 		_, restarted := p.deployment(kube).Spec.Template.Annotations[v1.AnnotationRestartedAt]
 		return !restarted && p.updated(kube) == 0

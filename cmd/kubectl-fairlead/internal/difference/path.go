@@ -6,6 +6,7 @@ package difference
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -28,6 +29,17 @@ func pathOf(change preview.Change) string {
 		}
 		return "[" + short + "]"
 	})
+}
+
+// ofPod names a field of the pod template as one of the pods.
+func ofPod(change preview.Change) string {
+	path := pathOf(change)
+	for prefix, kind := range map[string]string{".spec.template.metadata.annotations[": "annotation", ".spec.template.metadata.labels[": "label"} {
+		if key, found := strings.CutPrefix(path, prefix); found {
+			return "the pod " + kind + " " + strings.TrimSuffix(key, "]")
+		}
+	}
+	return strings.TrimPrefix(path, ".spec.template.spec.")
 }
 
 // EditedFirst moves what a user just edited before what waits since earlier edits.

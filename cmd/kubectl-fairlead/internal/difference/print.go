@@ -172,7 +172,7 @@ func isForeign(d preview.Difference) bool {
 func because(pods preview.Pods) string {
 	fields := make([]string, 0, len(pods.Because))
 	for _, change := range pods.Because {
-		fields = append(fields, cmp.Or(content(pods, change), strings.TrimPrefix(pathOf(change), ".spec.template.spec.")))
+		fields = append(fields, cmp.Or(content(pods, change), ofPod(change)))
 	}
 	const most = 3
 	if len(fields) > most {

@@ -4,6 +4,7 @@
 package difference_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,9 +57,13 @@ func TestSentence(t *testing.T) {
 	content := []preview.Change{
 		{Path: annotations + "[apps.fairlead.dev/configmaps-hash]", Before: "1", After: "2"}, {Path: annotations + "[apps.fairlead.dev/secrets-hash]", Before: "1", After: "2"},
 	}
+	restarted := []preview.Change{{Path: ".spec.template.metadata.labels[team]", After: "shop"}, {Path: annotations + "[kubectl.kubernetes.io/restartedAt]", After: "now"}}
 	for want, d := range map[string]preview.Difference{
 		"All 2 pods are replaced, because of the changed content of ConfigMap a or b, the changed content of Secret c.": {
 			Pods: preview.Pods{Live: 2, Replaced: true, Because: content, Contents: []string{"ConfigMap a", "ConfigMap b", "Secret c"}},
+		},
+		"1 pod is replaced, because of containers[web].image, the pod label team, the pod annotation kubectl.kubernetes.io/restartedAt.": {
+			Pods: preview.Pods{Live: 1, Replaced: true, Because: slices.Concat(image, restarted)},
 		},
 		"1 pod is replaced, because of containers[web].image. The strategy may leave no pod ready meanwhile, so that requests fail.": {
 			Pods: preview.Pods{Live: 1, Replaced: true, Because: image, Outage: true},
