@@ -43,6 +43,7 @@ func replicas(n int32) func(*v1.Application) {
 // An Application that exceeds a limit can be edited, as long as it does not exceed it further. It can always be
 // stopped, even if it is invalid for other reasons.
 func TestUpdateOverALimit(t *testing.T) {
+	suspended := func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend }
 	relative := func(a *v1.Application) { a.Spec.WorkingDir = "relative" }
 	for _, test := range []struct {
 		name    string
@@ -57,11 +58,18 @@ func TestUpdateOverALimit(t *testing.T) {
 		{name: "below it again", old: inStandard(replicas(9)), change: replicas(2)},
 		{name: "further over it", old: inStandard(replicas(8)), change: replicas(9), refused: "spec.replicas: " + atMostFour},
 		{name: "paused", old: inStandard(replicas(9)), change: func(a *v1.Application) { a.Spec.Paused = new(true) }, warned: []string{overLimit}},
-		{name: "suspended", old: inStandard(replicas(9)), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend }, warned: []string{overLimit}},
-		{name: "orphaned", old: inStandard(replicas(9)), change: func(a *v1.Application) { a.Spec.DeletionPolicy = v1.DeletionOrphan }, warned: []string{overLimit}},
+		{name: "suspended", old: inStandard(replicas(9)), change: suspended, warned: []string{"spec.reconcilePolicy takes effect at once. The rest of " + overLimit}},
+		{name: "goes on", old: inStandard(replicas(9), suspended), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = "" }, warned: []string{overLimit}},
+		{name: "observed", old: inStandard(replicas(9)), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileObserve }, warned: []string{overLimit}},
 		{
-			name: "invalid, and suspended", old: inStandard(relative), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend },
-			warned: []string{`the spec is stored, but not applied until this is fixed: spec.workingDir: Invalid value: "relative": must be an absolute path without control characters`},
+			name: "suspended and orphaned", old: inStandard(replicas(9)), change: func(a *v1.Application) {
+				a.Spec.ReconcilePolicy, a.Spec.DeletionPolicy = v1.ReconcileSuspend, v1.DeletionOrphan
+			}, warned: []string{"spec.reconcilePolicy and spec.deletionPolicy take effect at once. The rest of " + overLimit},
+		},
+		{name: "orphaned", old: inStandard(replicas(9)), change: func(a *v1.Application) { a.Spec.DeletionPolicy = v1.DeletionOrphan }, warned: []string{"spec.deletionPolicy takes effect at once. The rest of " + overLimit}},
+		{
+			name: "invalid, and suspended", old: inStandard(relative), change: suspended,
+			warned: []string{`spec.reconcilePolicy takes effect at once. The rest of the spec is stored, but not applied until this is fixed: spec.workingDir: Invalid value: "relative": must be an absolute path without control characters`},
 		},
 		{
 			name: "invalid, suspended and edited", old: inStandard(relative), change: func(a *v1.Application) {
@@ -70,7 +78,7 @@ func TestUpdateOverALimit(t *testing.T) {
 			}, refused: `spec.workingDir: Invalid value: "relative"`,
 		},
 		{
-			name: "of a missing class, and suspended", old: application(inClass("missing")), change: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend },
+			name: "of a missing class, and suspended", old: application(inClass("missing")), change: suspended,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -51,7 +51,7 @@ func (h *Handler) pinned(ctx context.Context, in input, found *verdict) error {
 			return err
 		}
 		if len(errs) > 0 {
-			found.warnings = append(found.warnings, notApplied(errs)...)
+			found.warnings = append(found.warnings, notApplied(in, errs)...)
 			return nil
 		}
 	}

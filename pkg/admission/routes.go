@@ -36,7 +36,7 @@ func (h *Handler) heldRoutes(ctx context.Context, in input, found *verdict) erro
 	}
 	errs, err := validation.HeldRoutes(in.new, in.old, h.routeOwners(ctx))
 	if err == nil { // A warning is a courtesy.
-		found.warnings = append(found.warnings, notApplied(errs)...)
+		found.warnings = append(found.warnings, notApplied(in, errs)...)
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (h *Handler) keptConflict(ctx context.Context, in input, found *verdict) er
 	}
 	errs, err := validation.ValidateRouteOwnership(in.new, h.routeOwners(ctx))
 	if err == nil { // A warning is a courtesy.
-		found.warnings = append(found.warnings, notApplied(errs)...)
+		found.warnings = append(found.warnings, notApplied(in, errs)...)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (h *Handler) scaled(ctx context.Context, in input, found *verdict) error {
 		found.errs = added
 		return nil
 	}
-	found.warnings = notApplied(append(kept, added...))
+	found.warnings = notApplied(in, append(kept, added...))
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (h *Handler) spec(ctx context.Context, in input, found *verdict) error {
 	if len(added) > 0 {
 		found.errs = append(found.errs, added...)
 	} else {
-		found.warnings = append(found.warnings, notApplied(kept)...)
+		found.warnings = append(found.warnings, notApplied(in, kept)...)
 	}
 	return err
 }
@@ -180,18 +180,40 @@ func (h *Handler) storedErrors(ctx context.Context, in input, found *verdict) er
 			errs, err = h.pinnedErrors(ctx, in.new, revisions)
 		}
 	}
-	found.warnings = append(found.warnings, notApplied(errs)...)
+	found.warnings = append(found.warnings, notApplied(in, errs)...)
 	return err
 }
 
 // notApplied warns that the sync refuses the spec, although the request was accepted.
-func notApplied(errs field.ErrorList) []string {
+func notApplied(in input, errs field.ErrorList) []string {
 	if len(errs) == 0 {
 		return nil
 	}
-	warning := "the spec is stored, but not applied until this is fixed: " + errs[0].Error()
+	warning := "the spec is stored, but not applied until this is fixed: "
+	switch fields := appliedAnyway(in); len(fields) {
+	case 1:
+		warning = fields[0] + " takes effect at once. The rest of " + warning
+	case 2:
+		warning = strings.Join(fields, " and ") + " take effect at once. The rest of " + warning
+	}
+	warning += errs[0].Error()
 	if more := len(errs) - 1; more > 0 {
 		warning += fmt.Sprintf(" (and %d more)", more)
 	}
 	return []string{warning}
+}
+
+// appliedAnyway names the fields that an update changes and that the sync heeds before it looks at the rest of the spec.
+func appliedAnyway(in input) []string {
+	if in.old == nil {
+		return nil
+	}
+	var fields []string
+	if in.new.Spec.ReconcilePolicy == v1.ReconcileSuspend && in.old.Spec.ReconcilePolicy != v1.ReconcileSuspend {
+		fields = append(fields, "spec.reconcilePolicy")
+	}
+	if (in.old.Spec.DeletionPolicy == v1.DeletionOrphan) != (in.new.Spec.DeletionPolicy == v1.DeletionOrphan) {
+		fields = append(fields, "spec.deletionPolicy")
+	}
+	return fields
 }
