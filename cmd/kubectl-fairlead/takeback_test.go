@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // leaves creates an Application with two pods, and deletes it alone.
@@ -34,9 +36,7 @@ func (p *plugin) leaves(spec string) {
 // takes gives the objects to the Application, as docs/guides/take-back.md does.
 func (p *plugin) takes(kube kubernetes.Interface, application *v1.Application) {
 	p.Helper()
-	patch := []byte(`{"metadata":{"annotations":{"` + v1.AnnotationOwnerUID + `":"` + string(application.UID) + `"},` +
-		`"labels":{"` + v1.LabelManagedBy + `":"` + v1.ManagedBy + `","` + v1.LabelApplication + `":"web"}}}`)
-	ctx, options := p.Context(), metav1.PatchOptions{}
+	patch, ctx, options := marks(application), p.Context(), metav1.PatchOptions{}
 	if _, err := kube.CoreV1().ServiceAccounts(p.namespace).Patch(ctx, "web", types.MergePatchType, patch, options); err != nil {
 		p.Fatal(err)
 	}
@@ -46,6 +46,12 @@ func (p *plugin) takes(kube kubernetes.Interface, application *v1.Application) {
 	if _, err := kube.AppsV1().Deployments(p.namespace).Patch(ctx, "web", types.MergePatchType, patch, options); err != nil {
 		p.Fatal(err)
 	}
+}
+
+// marks is the patch that gives an object to the Application.
+func marks(application *v1.Application) []byte {
+	return []byte(`{"metadata":{"annotations":{"` + v1.AnnotationOwnerUID + `":"` + string(application.UID) + `"},` +
+		`"labels":{"` + v1.LabelManagedBy + `":"` + v1.ManagedBy + `","` + v1.LabelApplication + `":"` + application.Name + `"}}}`)
 }
 
 // TestTakeBackOfAnotherImage: the manifest has another image than the pods that an earlier Application left behind. While rollouts are
@@ -131,6 +137,31 @@ func TestTakeBackAfterEject(t *testing.T) {
 			p.eventually("the end of what the manifest lacks", func() bool { return has(1, false) })
 		})
 	}
+}
+
+// TestTakeBackOfHandedOverIngress: eject takes the last label off an Ingress that its user handed over, and the next Application of the name
+// can take it back all the same.
+func TestTakeBackOfHandedOverIngress(t *testing.T) {
+	p := start(t)
+	ctx, ingresses := t.Context(), kubernetes.NewForConfigOrDie(p.cluster.Config()).NetworkingV1().Ingresses(p.namespace)
+	backend := &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "web", Port: networkingv1.ServiceBackendPort{Name: "http"}}}
+	if _, err := ingresses.Create(ctx, &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: networkingv1.IngressSpec{DefaultBackend: backend}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	spec := "{image: 'ghcr.io/acme/web:1', ports: [{name: http, containerPort: 8080}], routes: [{name: public, hostnames: [" + p.namespace + ".example.com]}]}"
+	application := p.create("web", spec)
+	if _, err := ingresses.Patch(ctx, "web", types.MergePatchType, marks(application), metav1.PatchOptions{FieldManager: "kubectl-label"}); err != nil {
+		t.Fatal(err)
+	}
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	p.want(0, []string{"eject", "web"})
+	if ingress, err := ingresses.Get(ctx, "web", metav1.GetOptions{}); err != nil || len(ingress.Labels) > 0 || !plan.IsEjected(ingress) {
+		t.Errorf("after eject, the Ingress is %+v, %v", ingress.ObjectMeta, err)
+	}
+	p.create("web", spec)
+	p.eventually("the conflict", func() bool {
+		return strings.Contains(p.run("why", "web").stdout, "Ingress web") && strings.Contains(p.run("why", "web").stdout, "take-back.md")
+	})
 }
 
 // TestAdoptOfLeftover: the user has perhaps forgotten the earlier Application, so adopt says first that all of it can be taken back.

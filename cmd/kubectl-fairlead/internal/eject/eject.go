@@ -26,7 +26,7 @@ import (
 // the fields that it owned, so that the next server-side apply meets no conflict. It changes nothing outside of metadata.
 // It holds for the very version that was read. It is nil if there is nothing to remove.
 func Clean(object *unstructured.Unstructured) ([]byte, error) {
-	metadata, changed := map[string]any{"uid": object.GetUID(), "resourceVersion": object.GetResourceVersion()}, false
+	metadata, changed, bare := map[string]any{"uid": object.GetUID(), "resourceVersion": object.GetResourceVersion()}, false, false
 	for field, values := range map[string]map[string]string{"labels": object.GetLabels(), "annotations": object.GetAnnotations()} {
 		remove := map[string]any{}
 		for key, value := range values {
@@ -36,6 +36,7 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 		}
 		if len(remove) > 0 {
 			metadata[field], changed = remove, true
+			bare = bare || field == "labels" && len(remove) == len(values)
 		}
 	}
 	var others []metav1.ManagedFieldsEntry
@@ -45,7 +46,7 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 		}
 	}
 	if len(others) < len(object.GetManagedFields()) {
-		metadata["managedFields"], changed = append(others, keeper(object)), true
+		metadata["managedFields"], changed = append(others, keeper(object, bare)), true
 	}
 	if !changed {
 		return nil, nil
@@ -54,11 +55,16 @@ func Clean(object *unstructured.Unstructured) ([]byte, error) {
 }
 
 // keeper is the entry that stays, by which plan.IsEjected knows the object. Without any entry, the API server would give all fields to an
-// owner that never gives them up, as soon as a client applies the object: what leaves the manifest then would stay in the object.
-func keeper(object *unstructured.Unstructured) metav1.ManagedFieldsEntry {
+// owner that never gives them up, as soon as a client applies the object: what leaves the manifest then would stay in the object. It names
+// the labels, or the spec of a bare object: the API server drops an entry whose fields the object has lost.
+func keeper(object *unstructured.Unstructured, bare bool) metav1.ManagedFieldsEntry {
+	fields := `{"f:metadata":{"f:labels":{".":{}}}}`
+	if bare {
+		fields = `{"f:spec":{".":{}}}`
+	}
 	return metav1.ManagedFieldsEntry{
 		Manager: plan.PluginFieldManager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: object.GetAPIVersion(),
-		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{".":{}}}}`),
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
 	}
 }
 
