@@ -16,7 +16,7 @@ import (
 const (
 	suspendedSummary = "Fairlead does nothing, as reconcilePolicy asks."
 	suspendedMessage = "Fairlead does nothing about the Application, because spec.reconcilePolicy is Suspend. " +
-		"The other conditions and the numbers show the state before that."
+		"The other conditions and the numbers in .status show the state before that."
 
 	// What a user who deleted the Deployment would wait for in vain.
 	suspendedWithoutSummary = "No Deployment; none is created while suspended."

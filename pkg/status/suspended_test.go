@@ -64,7 +64,7 @@ func TestSuspendedWithoutADeployment(t *testing.T) {
 	in.Snapshot.Application.Status, in.Snapshot.Children = before, nil
 	got := compute(in, noon)
 	const message = "Fairlead does nothing about the Application, because spec.reconcilePolicy is Suspend. The other conditions and the numbers " +
-		"show the state before that. The controller sees no Deployment of the Application, and creates none before the suspension ends."
+		"in .status show the state before that. The controller sees no Deployment of the Application, and creates none before the suspension ends."
 	const summary = "No Deployment; none is created while suspended."
 	if ready := meta.FindStatusCondition(got.Conditions, v1.ConditionReady); ready.Message != message || got.Summary != summary || len(summary) > maxSummary {
 		t.Errorf("%q, summary %q", ready.Message, got.Summary)
