@@ -318,8 +318,11 @@ func (a *adopting) checkMarks() (refused []error) {
 // mustStay reports whether the adoption is refused without the label of the pods, so that no user can accept its loss.
 func mustStay(path string, refused []error) bool {
 	label, isLabel := strings.CutPrefix(path, ".metadata.labels")
+	key := "[" + strings.Trim(label, ".[]") + "]: "
 	return isLabel && slices.ContainsFunc(refused, func(err error) bool {
-		return strings.Contains(err.Error(), "spec.template.metadata.labels["+strings.Trim(label, ".[]")+"]")
+		return slices.ContainsFunc([]string{"spec.template.metadata.labels", "spec.selector.matchLabels", "spec.selector"}, func(of string) bool {
+			return strings.Contains(err.Error(), of+key)
+		})
 	})
 }
 

@@ -30,9 +30,12 @@ func TestForReasons(t *testing.T) {
 // TestMustStay: what the adoption needs is not offered for --accept.
 func TestMustStay(t *testing.T) {
 	refused := []error{errors.New("Deployment api cannot be adopted because of spec.template.metadata.labels[team]: the new pods need the label too, " +
-		"and because of spec.template.metadata.labels[example.com/tier]: so they do")}
+		"and because of spec.template.metadata.labels[example.com/tier]: so they do"),
+		errors.New("Deployment api cannot be adopted because of spec.selector.matchLabels[app]: the new pods need the label too"),
+		errors.New("Service api cannot be adopted because of spec.selector[track]: the new pods need the label too")}
 	for path, want := range map[string]bool{
 		".metadata.labels.team": true, ".metadata.labels[team]": true, ".metadata.labels[example.com/tier]": true,
+		".metadata.labels.app": true, ".metadata.labels.track": true,
 		".metadata.labels.tea": false, ".metadata.labels": false, ".spec.containers[api].tty": false,
 	} {
 		if got := mustStay(path, refused); got != want {
