@@ -59,7 +59,7 @@ func (t *tool) diff() *cobra.Command {
 	}
 	out.addTo(cmd)
 	from.addFiles(cmd)
-	from.addClasses(cmd)
+	from.addClasses(cmd, true)
 	from.addFacts(cmd)
 	cmd.Flags().StringSliceVar(&before, "from", nil, "Compare with these files or directories instead of the cluster.")
 	cmd.Flags().Lookup("recursive").Usage = "Process the directories used in -f, --filename and --from recursively."

@@ -54,7 +54,7 @@ func (e *editing) addTo(cmd *cobra.Command) {
 	cmd.Flags().Lookup("dry-run").Usage = `"none", "client" (say what would change), or "server" (let the API server and its webhooks check it too).`
 	cmd.Flags().StringVar(&e.from.profile, "security-profile", "restricted", "The controller's --security-profile, for the summary.")
 	e.from.addFacts(cmd)
-	e.from.addClasses(cmd)
+	e.from.addClasses(cmd, true)
 	hide(cmd, "class-file", "security-profile", "route-controller-namespaces", "monitoring-namespaces")
 	cmd.ValidArgsFunction = e.tool.completeNames()
 }

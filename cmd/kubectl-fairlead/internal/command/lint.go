@@ -67,7 +67,7 @@ func (t *tool) lint() *cobra.Command {
 	}
 	out.addTo(cmd, formatSARIF)
 	from.addFiles(cmd)
-	from.addClasses(cmd)
+	from.addClasses(cmd, false)
 	return cmd
 }
 

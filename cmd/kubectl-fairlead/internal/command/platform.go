@@ -46,8 +46,13 @@ func (p *platform) addFiles(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.profile, "security-profile", string(podsecurity.LevelRestricted), "The controller's --security-profile: restricted, baseline or privileged.")
 }
 
-func (p *platform) addClasses(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&p.classFiles, "class-file", nil, "Files or directories with ApplicationClasses. The cluster is then not asked.")
+// addClasses adds the flag of a command that otherwise asks the cluster for classes, if asks says so.
+func (p *platform) addClasses(cmd *cobra.Command, asks bool) {
+	usage := "Files or directories with ApplicationClasses."
+	if asks {
+		usage += " The cluster is then not asked."
+	}
+	cmd.Flags().StringSliceVar(&p.classFiles, "class-file", nil, usage)
 }
 
 func (p *platform) addFacts(cmd *cobra.Command) {

@@ -61,7 +61,7 @@ func (t *tool) render() *cobra.Command {
 	}
 	out.addTo(cmd, formatName)
 	from.addFiles(cmd)
-	from.addClasses(cmd)
+	from.addClasses(cmd, true)
 	from.addFacts(cmd)
 	return cmd
 }
