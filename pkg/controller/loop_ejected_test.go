@@ -26,7 +26,7 @@ func TestApplicationOfTheNameOfAnEjectedOne(t *testing.T) {
 		ready, reason, about string
 	}{
 		"with its Deployment": {
-			true, "ServiceAccount web and 2 more exist and do not belong to the Application; name the ServiceAccount in spec.serviceAccount.name if that is allowed, let the Application adopt what it can (spec.adoptionPolicy), delete them, " + advice + " Checked again within 30 s.",
+			true, "ServiceAccount web and 2 more exist and do not belong to the Application; name the ServiceAccount in spec.serviceAccount.name if that is allowed, let the Application adopt what it can (spec.adoptionPolicy), delete them (the Deployment with --cascade=orphan, which keeps its pods), " + advice + " Checked again within 30 s.",
 			v1.ReasonConflict, "Deployment web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, delete it with --cascade=orphan, which keeps its pods, " + advice,
 		},
 		"without": {

@@ -337,6 +337,9 @@ func blockedMessage(same []assessment) string {
 			return subject + " exist, left behind by an earlier Application; take them back as docs/guides/take-back.md says, or give the Application another name."
 		}
 		advice := "delete them"
+		if slices.ContainsFunc(same, func(a assessment) bool { return a.Ref.Kind == child.Deployment }) {
+			advice += " (the Deployment with --cascade=orphan, which keeps its pods)"
+		}
 		// A Service is adopted with its Deployment.
 		stays := func(a assessment) bool { return a.Ref.Kind == child.Deployment && !a.Adoptable }
 		if slices.ContainsFunc(same, func(a assessment) bool { return a.Adoptable }) && !slices.ContainsFunc(same, stays) {

@@ -170,7 +170,7 @@ func TestConflictsAreNamed(t *testing.T) {
 	}{
 		{
 			[]plan.Result{expressions, orphan(child.Service)},
-			"Deployment web and 1 more exist and do not belong to the Application; delete them, or give the Application another name. Checked again within 30 s.",
+			"Deployment web and 1 more exist and do not belong to the Application; delete them (the Deployment with --cascade=orphan, which keeps its pods), or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Deployment web exists and does not belong to the Application; delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
 				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
@@ -190,7 +190,7 @@ func TestConflictsAreNamed(t *testing.T) {
 		},
 		{
 			[]plan.Result{orphan(child.Deployment), orphan(child.Service)},
-			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them, or give the Application another name. Checked again within 30 s.",
+			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them (the Deployment with --cascade=orphan, which keeps its pods), or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Deployment web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " +
 					"delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
@@ -211,12 +211,12 @@ func TestConflictsAreNamed(t *testing.T) {
 				"delete them, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"ServiceAccount web exists and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name.",
-				"ConfigMap web exists and does not belong to the Application; delete it, or give the Application another name.",
+				"ConfigMap web exists and does not belong to the Application; remove spec.config so that it stays, delete it, or give the Application another name.",
 			},
 		},
 		{ // Not all of them were left behind.
 			[]plan.Result{left(child.Deployment), orphan(child.Service)},
-			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them, or give the Application another name. Checked again within 30 s.",
+			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them (the Deployment with --cascade=orphan, which keeps its pods), or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Deployment web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
 				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
