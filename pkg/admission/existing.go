@@ -48,8 +48,12 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 		if kind == child.ConfigMap {
 			effect = " and starts no pods"
 		}
+		advice := plan.NotOwnedAdvice(kind, existing)
+		if without := plan.WithoutChild(kind); adopts && without != "" && !plan.IsLeftover(existing) {
+			advice = "keep it, since what runs now may need it, and " + without + " until the Application has adopted the Deployment" // Its deletion may be an outage.
+		}
 		found.warnings = append(found.warnings, fmt.Sprintf("%s %q in namespace %q is not this Application's, so Fairlead leaves it alone%s: %s",
-			children[i].Kind, children[i].Name, children[i].Namespace, effect, plan.NotOwnedAdvice(kind, existing)))
+			children[i].Kind, children[i].Name, children[i].Namespace, effect, advice))
 	}
 	return nil
 }

@@ -172,14 +172,14 @@ func TestValidate(t *testing.T) {
 		{name: "a Service of others, which status reports", cluster: cluster{exist: []string{"Service/web"}}, updated: application(image("web:2")), old: application(nil)},
 		{
 			name: "a ConfigMap of others", cluster: cluster{exist: []string{"ConfigMap/web-config"}}, updated: application(configured),
-			warned: []string{`ConfigMap "web-config" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: delete it, or give the Application another name`},
+			warned: []string{`ConfigMap "web-config" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: remove spec.config so that it stays, delete it, or give the Application another name`},
 		},
 		{
 			name: "a budget and an autoscaler of others", updated: application(scaled),
 			cluster: cluster{exist: []string{"PodDisruptionBudget/web", "HorizontalPodAutoscaler/web", "NetworkPolicy/web", "Ingress/web"}},
 			warned: []string{
-				`HorizontalPodAutoscaler "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
-				`PodDisruptionBudget "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
+				`HorizontalPodAutoscaler "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: remove spec.autoscaling so that it stays, delete it, or give the Application another name`,
+				`PodDisruptionBudget "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: set spec.disruptionBudget to mode Disabled so that it stays, delete it, or give the Application another name`,
 			},
 			unwarned: "NetworkPolicy", // It has none.
 		},
@@ -188,7 +188,7 @@ func TestValidate(t *testing.T) {
 			cluster: cluster{exist: []string{"Deployment/web", "Service/web", "HorizontalPodAutoscaler/web"}},
 			warned: []string{
 				`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: `,
-				`HorizontalPodAutoscaler "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
+				`HorizontalPodAutoscaler "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: keep it, since what runs now may need it, and remove spec.autoscaling until the Application has adopted the Deployment`,
 			},
 			unwarned: `Service "web" in`, // The adoption of the Deployment takes it over.
 		},
@@ -214,8 +214,8 @@ func TestValidate(t *testing.T) {
 			name: "a NetworkPolicy and an Ingress of others", updated: both(withRoute("a.example.com"), func(a *v1.Application) { a.Spec.NetworkPolicy = &v1.NetworkPolicy{} }),
 			cluster: cluster{exist: []string{"NetworkPolicy/web", "Ingress/web", "HTTPRoute/web"}},
 			warned: []string{
-				`NetworkPolicy "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
-				`Ingress "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`,
+				`NetworkPolicy "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: remove spec.networkPolicy so that it stays, delete it, or give the Application another name`,
+				`Ingress "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: hand it over as docs/guides/migrate.md says, remove spec.routes so that it stays, delete it, or give the Application another name`,
 			},
 			unwarned: "HTTPRoute",
 		},
@@ -230,7 +230,7 @@ func TestValidate(t *testing.T) {
 					spec.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{Type: v1.RouteHTTPRoute, ParentRefs: []v1.ParentReference{{Name: "shared"}}}}
 				})}}
 			}},
-			warned: []string{`HTTPRoute "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: delete it, or give the Application another name`},
+			warned: []string{`HTTPRoute "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: remove spec.routes so that it stays, delete it, or give the Application another name`},
 		},
 		{name: "a Deployment of its own, after a restore", cluster: cluster{owned: []string{"Deployment/web"}}, updated: application(nil)},
 		{name: "a Deployment of others, which status reports", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(image("web:2")), old: application(nil)},

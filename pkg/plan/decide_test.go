@@ -191,7 +191,7 @@ func TestWhatAStepCarries(t *testing.T) {
 }
 
 func TestNotOwnedMessage(t *testing.T) {
-	const nobodys = "ConfigMap web-config exists and does not belong to the Application; delete it, or give the Application another name"
+	const nobodys = "ConfigMap web-config exists and does not belong to the Application; remove spec.config so that it stays, delete it, or give the Application another name"
 	owner := func(controller *bool) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", UID: "db-uid", Controller: controller}}
 	}

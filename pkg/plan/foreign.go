@@ -92,6 +92,12 @@ func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
 		return "take it back as docs/guides/take-back.md says, or " + rename
 	}
 	advice := deletion(kind, object)
+	if without := WithoutChild(kind); without != "" {
+		advice = without + " so that it stays, " + advice
+	}
+	if kind == child.Ingress {
+		advice = "hand it over as docs/guides/migrate.md says, " + advice
+	}
 	if kind == child.ServiceAccount {
 		advice = nameAccount + ", " + advice // Pods that run probably need it.
 	}
@@ -103,6 +109,26 @@ func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
 		advice = "let the Application adopt it (spec.adoptionPolicy), which " + keeps + ", " + advice
 	}
 	return advice + ", or " + rename
+}
+
+// WithoutChild says how an Application asks for no child of the kind, so that an object of others keeps the name; "" if there is no such way.
+func WithoutChild(kind child.Kind) string {
+	switch kind {
+	case child.ConfigMap:
+		return "remove spec.config"
+	case child.HorizontalPodAutoscaler:
+		return "remove spec.autoscaling"
+	case child.PodDisruptionBudget:
+		return "set spec.disruptionBudget to mode Disabled"
+	case child.NetworkPolicy:
+		return "remove spec.networkPolicy"
+	case child.Ingress, child.HTTPRoute:
+		return "remove spec.routes"
+	case child.ServiceMonitor:
+		return "remove spec.monitoring"
+	default:
+		return ""
+	}
 }
 
 // deletion says how to make way for a child of the kind.
