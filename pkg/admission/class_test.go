@@ -129,7 +129,7 @@ func TestMissingClass(t *testing.T) {
 		classes []*v1.ApplicationClass
 		want    string
 	}{
-		{"none", nil, `No class exists for namespace "shop"`},
+		{"none", nil, `No class selects namespace "shop"`},
 		{"some", []*v1.ApplicationClass{applicationClass("standard", false, nil), applicationClass("gold", false, forTeam("a")), applicationClass("secret", false, forTeam("b"))}, `Classes for namespace "shop": gold, standard`},
 		{"many", many, `Classes for namespace "shop": a, b, c, d, e, f, g, h and 2 more`},
 	} {

@@ -112,7 +112,7 @@ func TestClassImpact(t *testing.T) {
 		}},
 		{name: "given to the wrong namespace", old: elsewhere(class(false, 9, "")), updated: applicationClass("standard", false, forTeam("ops")), applications: sized("standard", 1), want: []string{
 			"with this change 1 Application stays stalled: shop/app-00",
-			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": name a class that does`,
+			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": no class does, so remove the field`,
 		}},
 		{name: "created too tight", updated: class(false, 4, ""), applications: sized("standard", 6), want: []string{
 			"with this change 1 Application stays stalled: shop/app-00",
@@ -135,7 +135,7 @@ func TestClassImpact(t *testing.T) {
 		}},
 		{name: "taken from the namespace", old: class(false, 9, ""), updated: elsewhere(class(false, 9, "")), applications: sized("standard", 1), want: []string{
 			"with this change 1 Application is stalled and not updated any more: shop/app-00",
-			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": name a class that does`,
+			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": no class does, so remove the field`,
 		}},
 		{name: "given back to the namespace", old: elsewhere(policed(false, accepts)), updated: policed(false, accepts), applications: refused},
 		{name: "given back with another policy", old: elsewhere(policed(false, accepts)), updated: policed(false, both), applications: refused, want: []string{

@@ -138,7 +138,7 @@ func (h *Handler) missingClass(ctx context.Context, in input, found *verdict) er
 		}
 	}
 	switch {
-	case notSelected && rules.Namespace.Unreadable == "":
+	case notSelected && rules.Namespace.Unreadable == "" && len(names) > 0:
 		found.warnings = append(found.warnings, choiceOf(names, in.new))
 	case !notSelected && !exists:
 		found.warnings = append(found.warnings, fmt.Sprintf("ApplicationClass %q does not exist; the Application waits for it. %s", name, choiceOf(names, in.new)))
@@ -152,7 +152,7 @@ func choiceOf(names []string, application *v1.Application) string {
 	slices.Sort(names)
 	switch n := len(names); {
 	case n == 0:
-		return fmt.Sprintf("No class exists for namespace %q", application.Namespace)
+		return fmt.Sprintf("No class selects namespace %q", application.Namespace)
 	case n > most:
 		return fmt.Sprintf("Classes for namespace %q: %s and %d more", application.Namespace, strings.Join(names[:most], ", "), n-most)
 	default:

@@ -74,6 +74,14 @@ func TestResolveInNamespaces(t *testing.T) {
 			message: `spec.className: Forbidden: ApplicationClass "lax" does not select namespace "evil": name a class that does`,
 		},
 		{
+			name: "not selected by any", className: "lax", classes: []*v1.ApplicationClass{lax, forA}, namespace: b, reason: v1.ReasonClassNotAllowed,
+			message: `spec.className: Forbidden: ApplicationClass "lax" does not select namespace "evil": no class does, so remove the field`,
+		},
+		{
+			name: "not selected by any, and required", className: "lax", classes: []*v1.ApplicationClass{lax, forA}, namespace: b, required: true, reason: v1.ReasonClassNotAllowed,
+			message: `spec.className: Forbidden: ApplicationClass "lax" does not select namespace "evil": no class does`,
+		},
+		{
 			name: "labels unknown", className: "lax", classes: []*v1.ApplicationClass{lax, forAll}, namespace: hidden, reason: v1.ReasonClassNotAllowed,
 			message: `spec.className: Forbidden: ApplicationClass "lax" selects namespaces by their labels: the controller may not read namespaces`,
 		},

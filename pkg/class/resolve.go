@@ -82,12 +82,25 @@ func (r Rules) choose(name string) (*v1.ApplicationClass, *refusal) {
 		case Unknown:
 			return nil, notSelected(path, fmt.Sprintf("ApplicationClass %q selects namespaces by their labels: %s", name, r.Namespace.Unreadable))
 		default:
-			return nil, notSelected(path, fmt.Sprintf("ApplicationClass %q does not select namespace %q: name a class that does", name, r.Namespace.Name))
+			return nil, notSelected(path, fmt.Sprintf("ApplicationClass %q does not select namespace %q: %s", name, r.Namespace.Name, r.otherClass()))
 		}
 	}
 	missing := field.NotFound(path, name)
 	missing.Detail = "there is no ApplicationClass of this name: name one that exists, or create it"
 	return nil, &refusal{missing, v1.ReasonClassNotFound}
+}
+
+// otherClass says what to name instead of a class that does not select the namespace.
+func (r Rules) otherClass() string {
+	selects := func(class *v1.ApplicationClass) bool { return Selects(class, r.Namespace) == Selected }
+	switch {
+	case slices.ContainsFunc(r.Classes, selects):
+		return "name a class that does"
+	case r.Required:
+		return "no class does"
+	default:
+		return "no class does, so remove the field"
+	}
 }
 
 // originNotSelected marks the error about a named class that does not select the namespace.
