@@ -10,6 +10,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/revision"
 )
 
 // droppedDefaults warns of defaults that the class has for the Application, and that the request begins to contradict. Otherwise a quota
@@ -30,6 +31,25 @@ func (h *Handler) droppedDefaults(ctx context.Context, in input, found *verdict)
 		if !slices.Contains(before, warning) {
 			found.warnings = append(found.warnings, warning)
 		}
+	}
+	return nil
+}
+
+// otherDefaults warns of another class whose defaults change the pods, where the rest of the update does not.
+func (h *Handler) otherDefaults(ctx context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 || h.config.Classes == nil || in.old == nil || in.old.Spec.ClassName == in.new.Spec.ClassName {
+		return nil
+	}
+	rules, err := h.config.classRules(ctx, in.new.Namespace)
+	if err != nil {
+		return err
+	}
+	if in.new.Spec.ClassName != "" && class.Choose(in.new, rules) == nil {
+		return nil // The Application waits for the class.
+	}
+	before, after := class.Resolve(in.old, rules).Application, class.Resolve(in.new, rules).Application
+	if revision.SamePods(&in.old.Spec, &in.new.Spec) && !revision.SamePods(&before.Spec, &after.Spec) {
+		found.warnings = append(found.warnings, "spec.className: the Application gets other defaults, which may replace its pods")
 	}
 	return nil
 }

@@ -18,11 +18,12 @@ import (
 // A default that the class has for resources, and that the Application contradicts, is warned of: a quota may ask for it.
 func TestDroppedResources(t *testing.T) {
 	const (
-		memory  = `spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
-		cpu     = `spec.resources.limits[cpu]: the default 1 of ApplicationClass "standard" is not taken, because your request 1500m is higher: set a limit, or Fairlead sets none`
-		request = `spec.resources.requests[memory]: the default 128Mi of ApplicationClass "standard" is not taken, because your limit 64Mi is lower: set a request, or Kubernetes takes the limit as the request`
-		other   = `spec.resources.limits[memory]: the default 300Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
-		devices = `spec.resources.requests[example.com/gpu]: the default 1 of ApplicationClass "standard" is not taken, because your limit 2 is higher: set a request, or Kubernetes takes the limit as the request`
+		memory   = `spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
+		cpu      = `spec.resources.limits[cpu]: the default 1 of ApplicationClass "standard" is not taken, because your request 1500m is higher: set a limit, or Fairlead sets none`
+		request  = `spec.resources.requests[memory]: the default 128Mi of ApplicationClass "standard" is not taken, because your limit 64Mi is lower: set a request, or Kubernetes takes the limit as the request`
+		other    = `spec.resources.limits[memory]: the default 300Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
+		replaced = "spec.className: the Application gets other defaults, which may replace its pods"
+		devices  = `spec.resources.requests[example.com/gpu]: the default 1 of ApplicationClass "standard" is not taken, because your limit 2 is higher: set a request, or Kubernetes takes the limit as the request`
 	)
 	resources := func(text string) *corev1.ResourceRequirements {
 		var parsed corev1.ResourceRequirements
@@ -62,7 +63,15 @@ func TestDroppedResources(t *testing.T) {
 		{name: "a class that is named", updated: with(`{requests: {memory: 512Mi}}`, inClass("gold")), want: []string{other}},
 		{name: "a class without defaults", updated: with(`{requests: {memory: 512Mi}}`, inClass("bare"))},
 		{name: "as before", updated: with(`{requests: {memory: 512Mi}}`, func(a *v1.Application) { a.Spec.Image += "1" }), old: with(`{requests: {memory: 512Mi}}`)},
-		{name: "another class than before", updated: with(`{requests: {memory: 512Mi}}`, inClass("gold")), old: with(`{requests: {memory: 512Mi}}`), want: []string{other}},
+		{name: "another class, whose defaults change the pods", updated: application(inClass("gold")), old: application(nil), want: []string{replaced}},
+		{
+			name: "a class that may follow", updated: application(inClass("missing")), old: application(inClass("gold")),
+			want: []string{`ApplicationClass "missing" does not exist; the Application waits for it. Classes for namespace "shop": bare, gold, standard`},
+		},
+		{name: "another class and image", updated: application(func(a *v1.Application) { a.Spec.ClassName, a.Spec.Image = "gold", "web:2" }), old: application(nil)},
+		{name: "no class any more, whose defaults changed the pods", updated: application(inClass("bare")), old: application(inClass("gold")), want: []string{replaced}},
+		{name: "another class with the same result", updated: with(`{limits: {memory: 64Mi}}`, inClass("bare")), old: with(`{limits: {memory: 64Mi}}`, inClass("gold"))},
+		{name: "another class than before", updated: with(`{requests: {memory: 512Mi}}`, inClass("gold")), old: with(`{requests: {memory: 512Mi}}`), want: []string{other, replaced}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			question := review(t, test.updated, nil)

@@ -62,7 +62,7 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 	case in.new.FindExcess() != nil:
 		rules = append(rules, h.spec) // It reports the excess. The other rules would pay for it.
 	default:
-		rules = append(rules, h.spec, h.routes, h.keptConflict, h.heldRoutes, h.serviceAccount, h.adoption, h.missingClass, h.droppedDefaults, h.pinned,
+		rules = append(rules, h.spec, h.routes, h.keptConflict, h.heldRoutes, h.serviceAccount, h.adoption, h.missingClass, h.droppedDefaults, h.otherDefaults, h.pinned,
 			held, renamedPorts, removedPorts, h.foreignChildren, h.references, h.unserved, h.spreads, ineffective)
 	}
 	if subject.old != nil {
