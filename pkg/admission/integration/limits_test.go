@@ -66,11 +66,17 @@ func TestClassLimit(t *testing.T) {
 		return err == nil && *big.Spec.Replicas == 8, err
 	})
 	const image = `{"spec":{"image":"registry.example.com/web:2"}}`
-	for _, patch := range []string{`{"spec":{"paused":true}}`, `{"spec":{"reconcilePolicy":"Suspend"}}`, `{"spec":{"deletionPolicy":"Orphan"}}`, image} {
+	for _, test := range []struct{ patch, atOnce string }{
+		{`{"spec":{"paused":true}}`, ""},
+		{`{"spec":{"reconcilePolicy":"Suspend"}}`, "spec.reconcilePolicy takes effect at once. The rest of "},
+		{`{"spec":{"deletionPolicy":"Orphan"}}`, "spec.deletionPolicy takes effect at once. The rest of "},
+		{image, ""},
+	} {
+		patch := test.patch
 		if _, err := apps.Patch(t.Context(), "big", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 			t.Errorf("%s: %v", patch, err)
 		}
-		want := `the spec is stored, but not applied until this is fixed: spec.replicas: Invalid value: 8: ApplicationClass "four" allows at most 4`
+		want := test.atOnce + `the spec is stored, but not applied until this is fixed: spec.replicas: Invalid value: 8: ApplicationClass "four" allows at most 4`
 		if patch == image {
 			want += "\nspec.reconcilePolicy: it is Suspend, so this change of the pods has no effect until you set it to Enforce" +
 				"\nspec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
