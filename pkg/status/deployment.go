@@ -147,7 +147,11 @@ func summarizeDeployment(in Input, p pods) summary {
 	case p.Uncreated:
 		return summary{stalled: true, reason: v1.ReasonReplicaFailure, message: fmt.Sprintf("%s updated. %s", count(0, p.Desired), messageUncounted)}
 	case p.Paused:
-		return summary{reason: v1.ReasonPaused, message: "Rollout paused by spec.paused. " + p.counts()}
+		by := "spec.paused"
+		if !isPaused(in.Snapshot.Application) {
+			by = "another client, as kubectl rollout pause does" // Fairlead does not end it while the policy is Observe.
+		}
+		return summary{reason: v1.ReasonPaused, message: "Rollout paused by " + by + ". " + p.counts()}
 	case p.TimedOut:
 		return summary{stalled: true, reason: v1.ReasonProgressDeadlineExceeded, message: text.Sentence(progressing.Message) + " " + p.counts()}
 	case (progressing != nil && progressing.Reason == child.ReasonRolledOut || p.wasCompleteBefore(in)) &&
