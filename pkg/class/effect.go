@@ -47,6 +47,9 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 			return Effect{}
 		}
 	}
+	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
+		return Effect{} // The children stay as they are.
+	}
 	var effect Effect
 	specBefore, spec := was.inEffect(options).Spec, is.Application.Spec
 	if !equality.Semantic.DeepEqual(specBefore.NetworkPolicy, spec.NetworkPolicy) {

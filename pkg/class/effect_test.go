@@ -50,6 +50,14 @@ func TestEffectOf(t *testing.T) {
 			change: func(s *v1.ApplicationSpec) { s.ReconcilePolicy = v1.ReconcileSuspend },
 		},
 		{
+			name: "a default under Observe", before: class(false, v1.ApplicationClassSpec{}), after: class(false, priority),
+			change: func(s *v1.ApplicationSpec) { s.ReconcilePolicy = v1.ReconcileObserve },
+		},
+		{
+			name: "a tighter limit under Observe", before: class(false, limit(9)), after: class(false, limit(4)), message: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`,
+			change: func(s *v1.ApplicationSpec) { s.ReconcilePolicy = v1.ReconcileObserve },
+		},
+		{
 			name: "it becomes the default", before: class(false, limit(4)), after: class(true, limit(4)),
 			change: func(s *v1.ApplicationSpec) { s.ClassName = "" }, message: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`,
 		},
