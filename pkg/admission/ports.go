@@ -45,7 +45,7 @@ func renamedPorts(_ context.Context, in input, found *verdict) error {
 
 // removedPorts warns of an update that removes all ports, and with them the Service.
 func removedPorts(_ context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.old == nil || len(in.old.Spec.Ports) == 0 || len(in.new.Spec.Ports) > 0 || in.new.Spec.ReconcilePolicy.Withholds() {
+	if len(found.errs) > 0 || in.old == nil || len(in.old.Spec.Ports) == 0 || len(in.new.Spec.Ports) > 0 || in.new.Spec.ReconcilePolicy.Withholds() || toRevision(in.new) != 0 {
 		return nil
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("spec.ports: without ports the Application has no Service, so Fairlead deletes Service %s, and its address is gone", in.new.Name))

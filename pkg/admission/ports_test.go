@@ -68,6 +68,9 @@ func TestRenamedPorts(t *testing.T) {
 		{name: "two edits, one after the other", old: with(web, older), new: with(http)},
 		{name: "back from a pinned revision", old: with(web, pinned), new: with(http)},
 		{name: "no ports", old: with(http), new: with(nil), want: []string{gone}},
+		{name: "no ports any more, at a pinned revision", old: with(http), new: with(nil, pinned), want: []string{
+			"spec.rollback.toRevision: revision 1 does not exist, so Fairlead changes nothing until you name another one or remove the field. The Application has no revisions yet",
+		}},
 		{name: "no ports any more, with Observe", old: with(http), new: with(nil, observe), want: []string{held}},
 		{name: "the first port", old: with(nil), new: with(web)},
 		{name: "pods that all end first", old: with(http), new: with(web, recreate)},
