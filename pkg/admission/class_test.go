@@ -163,16 +163,20 @@ func TestClassDeletion(t *testing.T) {
 		name         string
 		class        *v1.ApplicationClass
 		applications []*v1.Application
+		required     bool
 		want         string
 	}{
-		{"nobody has it", applicationClass("gold", false, nil), []*v1.Application{application(nil), application(inClass("other"))}, ""},
-		{"named", applicationClass("gold", false, nil), []*v1.Application{application(inClass("gold"))}, "in use by 1 Application (shop/web): set another class in spec.className, or remove that field; then delete it"},
-		{"named, and the default", applicationClass("gold", true, nil), []*v1.Application{application(inClass("gold"))}, "in use by 1 Application (shop/web): " +
+		{"nobody has it", applicationClass("gold", false, nil), []*v1.Application{application(nil), application(inClass("other"))}, false, ""},
+		{"named", applicationClass("gold", false, nil), []*v1.Application{application(inClass("gold"))}, false, "in use by 1 Application (shop/web): set another class in spec.className, or remove that field; then delete it"},
+		{"named, and the default", applicationClass("gold", true, nil), []*v1.Application{application(inClass("gold"))}, false, "in use by 1 Application (shop/web): " +
 			"remove its annotation applicationclass.apps.fairlead.dev/is-default, then set another class in spec.className, or remove that field; then delete it"},
-		{"by default", applicationClass("gold", true, nil), []*v1.Application{application(nil)}, "in use by 1 Application (shop/web): remove its annotation applicationclass.apps.fairlead.dev/is-default; then delete it"},
+		{"where every Application needs a class", applicationClass("gold", false, nil), []*v1.Application{application(inClass("gold"))}, true, "in use by 1 Application (shop/web): set another class in spec.className; then delete it"},
+		{"by default", applicationClass("gold", true, nil), []*v1.Application{application(nil)}, false, "in use by 1 Application (shop/web): remove its annotation applicationclass.apps.fairlead.dev/is-default; then delete it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			handler := (&inClasses{classes: []*v1.ApplicationClass{test.class}, applications: test.applications}).handler(t)
+			handler := (&inClasses{
+				classes: []*v1.ApplicationClass{test.class}, applications: test.applications, change: func(c *Config) { c.RequireClass = test.required },
+			}).handler(t)
 			response := ask(t, handler, ValidateClassPath, classReview(t, admissionv1.Delete, nil, test.class))
 			if got := messageOf(response); response.Allowed != (test.want == "") || !strings.Contains(got, test.want) {
 				t.Errorf("allowed %t: %s", response.Allowed, got)

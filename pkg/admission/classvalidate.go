@@ -227,18 +227,21 @@ func (h *Handler) classDeletion(old *v1.ApplicationClass) (*admissionv1.Admissio
 		Code:   http.StatusConflict,
 		Reason: metav1.StatusReasonConflict,
 		Message: fmt.Sprintf("ApplicationClass %s is in use by %s (%s): %s; then delete it",
-			old.Name, counted(len(all), "Application", "Applications"), someNames(all), beforeDeletion(old, len(users) > 0)),
+			old.Name, counted(len(all), "Application", "Applications"), someNames(all), beforeDeletion(old, len(users) > 0, h.config.RequireClass)),
 	}}, nil
 }
 
 // beforeDeletion says what to do first. While a class is the default, the webhook writes its name into Applications that
 // have none, so the annotation alone is not enough to remove, and must go first.
-func beforeDeletion(old *v1.ApplicationClass, named bool) string {
+func beforeDeletion(old *v1.ApplicationClass, named, required bool) string {
 	var first []string
 	if class.IsMarkedDefault(old) {
 		first = append(first, "remove its annotation "+v1.AnnotationDefaultClass)
 	}
-	if named {
+	switch {
+	case named && required:
+		first = append(first, "set another class in spec.className")
+	case named:
 		first = append(first, "set another class in spec.className, or remove that field")
 	}
 	return strings.Join(first, ", then ")
