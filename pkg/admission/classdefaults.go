@@ -35,9 +35,10 @@ func (h *Handler) droppedDefaults(ctx context.Context, in input, found *verdict)
 	return nil
 }
 
-// otherDefaults warns of another class whose defaults change the pods, where the rest of the update does not.
+// otherDefaults warns of another class whose defaults change the pods that run, where the rest of the update does not change them.
 func (h *Handler) otherDefaults(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || h.config.Classes == nil || in.old == nil || in.old.Spec.ClassName == in.new.Spec.ClassName {
+	if len(found.errs) > 0 || h.config.Classes == nil || in.old == nil || in.old.Spec.ClassName == in.new.Spec.ClassName ||
+		in.old.Status.Replicas == 0 || in.new.Spec.ReconcilePolicy.Withholds() || toRevision(in.new) != 0 || !revision.SamePods(&in.old.Spec, &in.new.Spec) {
 		return nil
 	}
 	rules, err := h.config.classRules(ctx, in.new.Namespace)
@@ -47,11 +48,28 @@ func (h *Handler) otherDefaults(ctx context.Context, in input, found *verdict) e
 	if in.new.Spec.ClassName != "" && class.Choose(in.new, rules) == nil {
 		return nil // The Application waits for the class.
 	}
-	before, after := class.Resolve(in.old, rules).Application, class.Resolve(in.new, rules).Application
-	if revision.SamePods(&in.old.Spec, &in.new.Spec) && !revision.SamePods(&before.Spec, &after.Spec) {
-		found.warnings = append(found.warnings, "spec.className: the Application gets other defaults, which may replace its pods")
+	if revision.SamePods(&lastResolved(in.old, rules).Spec, &class.Resolve(in.new, rules).Application.Spec) {
+		return nil
 	}
+	warning := "spec.className: the Application gets other defaults, which may replace its pods"
+	if paused(&in.new.Spec) {
+		warning += " once you set spec.paused to false"
+	}
+	found.warnings = append(found.warnings, warning)
 	return nil
+}
+
+// lastResolved is the Application with the defaults that its children have, although its class may be gone.
+func lastResolved(application *v1.Application, rules class.Rules) *v1.Application {
+	applied := application.Status.Class
+	switch {
+	case applied == nil:
+		return application
+	case applied.DefaultsOmitted:
+		return class.Resolve(application, rules).Application
+	}
+	merged, _ := class.Merge(application, applied.Defaults)
+	return merged
 }
 
 // DroppedDefaults returns a warning for each default of the Application's class that its own fields exclude.

@@ -18,12 +18,11 @@ import (
 // A default that the class has for resources, and that the Application contradicts, is warned of: a quota may ask for it.
 func TestDroppedResources(t *testing.T) {
 	const (
-		memory   = `spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
-		cpu      = `spec.resources.limits[cpu]: the default 1 of ApplicationClass "standard" is not taken, because your request 1500m is higher: set a limit, or Fairlead sets none`
-		request  = `spec.resources.requests[memory]: the default 128Mi of ApplicationClass "standard" is not taken, because your limit 64Mi is lower: set a request, or Kubernetes takes the limit as the request`
-		other    = `spec.resources.limits[memory]: the default 300Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
-		replaced = "spec.className: the Application gets other defaults, which may replace its pods"
-		devices  = `spec.resources.requests[example.com/gpu]: the default 1 of ApplicationClass "standard" is not taken, because your limit 2 is higher: set a request, or Kubernetes takes the limit as the request`
+		memory  = `spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
+		cpu     = `spec.resources.limits[cpu]: the default 1 of ApplicationClass "standard" is not taken, because your request 1500m is higher: set a limit, or Fairlead sets none`
+		request = `spec.resources.requests[memory]: the default 128Mi of ApplicationClass "standard" is not taken, because your limit 64Mi is lower: set a request, or Kubernetes takes the limit as the request`
+		other   = `spec.resources.limits[memory]: the default 300Mi of ApplicationClass "gold" is not taken, because your request 512Mi is higher: set a limit, or Fairlead sets none`
+		devices = `spec.resources.requests[example.com/gpu]: the default 1 of ApplicationClass "standard" is not taken, because your limit 2 is higher: set a request, or Kubernetes takes the limit as the request`
 	)
 	resources := func(text string) *corev1.ResourceRequirements {
 		var parsed corev1.ResourceRequirements
@@ -63,15 +62,7 @@ func TestDroppedResources(t *testing.T) {
 		{name: "a class that is named", updated: with(`{requests: {memory: 512Mi}}`, inClass("gold")), want: []string{other}},
 		{name: "a class without defaults", updated: with(`{requests: {memory: 512Mi}}`, inClass("bare"))},
 		{name: "as before", updated: with(`{requests: {memory: 512Mi}}`, func(a *v1.Application) { a.Spec.Image += "1" }), old: with(`{requests: {memory: 512Mi}}`)},
-		{name: "another class, whose defaults change the pods", updated: application(inClass("gold")), old: application(nil), want: []string{replaced}},
-		{
-			name: "a class that may follow", updated: application(inClass("missing")), old: application(inClass("gold")),
-			want: []string{`ApplicationClass "missing" does not exist; the Application waits for it. Classes for namespace "shop": bare, gold, standard`},
-		},
-		{name: "another class and image", updated: application(func(a *v1.Application) { a.Spec.ClassName, a.Spec.Image = "gold", "web:2" }), old: application(nil)},
-		{name: "no class any more, whose defaults changed the pods", updated: application(inClass("bare")), old: application(inClass("gold")), want: []string{replaced}},
-		{name: "another class with the same result", updated: with(`{limits: {memory: 64Mi}}`, inClass("bare")), old: with(`{limits: {memory: 64Mi}}`, inClass("gold"))},
-		{name: "another class than before", updated: with(`{requests: {memory: 512Mi}}`, inClass("gold")), old: with(`{requests: {memory: 512Mi}}`), want: []string{other, replaced}},
+		{name: "another class than before", updated: with(`{requests: {memory: 512Mi}}`, inClass("gold")), old: with(`{requests: {memory: 512Mi}}`), want: []string{other}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			question := review(t, test.updated, nil)
@@ -79,6 +70,76 @@ func TestDroppedResources(t *testing.T) {
 				question = review(t, test.updated, test.old)
 			}
 			response := ask(t, classes.handler(t), ValidatePath, question)
+			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
+				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
+			}
+		})
+	}
+}
+
+// TestOtherDefaults: another class may replace the pods that run, and an edit that changes nothing else of them does not look like that.
+func TestOtherDefaults(t *testing.T) {
+	const (
+		replaced = "spec.className: the Application gets other defaults, which may replace its pods"
+		held     = "spec.reconcilePolicy: it is Observe, so this change has no effect until you set it to Enforce"
+		pinned   = "spec.rollback.toRevision: revision 99 does not exist, so this change has no effect until you name another one or remove the field. Revisions: 1"
+		missing  = `ApplicationClass "missing" does not exist; the Application waits for it. Classes for namespace "shop": bare, high, low, same`
+	)
+	defaults := func(priority string) *v1.ApplicationDefaults {
+		return &v1.ApplicationDefaults{PriorityClassName: priority}
+	}
+	classOf := func(name, priority string) *v1.ApplicationClass {
+		return applicationClass(name, false, func(s *v1.ApplicationClassSpec) { s.Defaults = defaults(priority) })
+	}
+	classes := &inClasses{
+		classes: []*v1.ApplicationClass{classOf("low", "low"), classOf("same", "low"), classOf("high", "high"), applicationClass("bare", false, nil)},
+		change:  func(c *Config) { c.Revisions = &cluster{revisions: []int64{1}} },
+	}
+	type change = func(*v1.Application)
+	runsWith := func(class, priority string) change {
+		return func(a *v1.Application) {
+			a.Spec.ClassName, a.Status.Replicas, a.Status.Class = class, 2, &v1.AppliedClass{Name: class, Defaults: defaults(priority)}
+		}
+	}
+	omitted := func(a *v1.Application) { a.Status.Class = &v1.AppliedClass{Name: "low", DefaultsOmitted: true} }
+	without := func(a *v1.Application) { a.Status.Replicas, a.Status.Class = 2, nil }
+	for _, test := range []struct {
+		name    string
+		old     []change
+		changes []change
+		want    []string
+	}{
+		{name: "others", old: []change{runsWith("low", "low")}, changes: []change{inClass("high")}, want: []string{replaced}},
+		{name: "none any more", old: []change{runsWith("low", "low")}, changes: []change{inClass("")}, want: []string{replaced}},
+		{name: "the first ones", old: []change{without}, changes: []change{inClass("low")}, want: []string{replaced}},
+		{name: "those of the class, which status omits", old: []change{runsWith("low", "low"), omitted}, changes: []change{inClass("high")}, want: []string{replaced}},
+		{name: "the same, which status omits", old: []change{runsWith("low", "low"), omitted}, changes: []change{inClass("same")}},
+		{name: "the same", old: []change{runsWith("low", "low")}, changes: []change{inClass("same")}},
+		{name: "those that the pods kept from before a typo", old: []change{runsWith("low", "low"), inClass("lwo")}, changes: []change{inClass("low")}},
+		{name: "a class that may follow", old: []change{runsWith("low", "low")}, changes: []change{inClass("missing")}, want: []string{missing}},
+		{name: "and another image", old: []change{runsWith("low", "low")}, changes: []change{inClass("high"), image("web:2")}},
+		{name: "without pods", old: []change{runsWith("low", "low"), func(a *v1.Application) { a.Status.Replicas = 0 }}, changes: []change{inClass("high")}},
+		{
+			name: "paused", old: []change{runsWith("low", "low"), func(a *v1.Application) { a.Spec.Paused = new(true) }}, changes: []change{inClass("high")},
+			want: []string{replaced + " once you set spec.paused to false"},
+		},
+		{
+			name: "Observe", old: []change{runsWith("low", "low"), func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileObserve }}, changes: []change{inClass("high")},
+			want: []string{held},
+		},
+		{name: "pinned", old: []change{runsWith("low", "low"), toRevision99}, changes: []change{inClass("high")}, want: []string{pinned}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			old := application(func(a *v1.Application) {
+				for _, change := range test.old {
+					change(a)
+				}
+			})
+			updated := old.DeepCopy()
+			for _, change := range test.changes {
+				change(updated)
+			}
+			response := ask(t, classes.handler(t), ValidatePath, review(t, updated, old))
 			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
 				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
 			}
