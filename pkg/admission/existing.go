@@ -22,13 +22,17 @@ import (
 // maxChildren is how many children foreignChildren looks for. An Application without many routes has fewer.
 const maxChildren = 10
 
-// foreignChildren warns of objects that have the names of children of a new Application and belong to a user or another controller. It is a
-// warning, because the user may be about to delete them. ownServiceAccount is about the ServiceAccount.
+// foreignChildren warns of objects that have the names of children which the request adds, and belong to a user or another controller. It
+// is a warning, because the user may be about to delete them. ownServiceAccount is about the ServiceAccount.
 func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.old != nil || in.new.Name == "" || in.new.Spec.AdoptionPolicy == v1.AdoptionConsented {
+	if len(found.errs) > 0 || in.new.Name == "" || in.new.Spec.AdoptionPolicy == v1.AdoptionConsented {
 		return nil
 	}
 	children := h.newChildren(ctx, in.new)
+	if in.old != nil {
+		had := h.newChildren(ctx, in.old)
+		children = slices.DeleteFunc(children, func(child Reference) bool { return slices.Contains(had, child) })
+	}
 	results := h.lookUp(ctx, children)
 	adopts := false
 	for i, result := range results {
@@ -58,7 +62,7 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 	return nil
 }
 
-// newChildren are the first children of a new Application whose names other objects may have, in the order of writes.
+// newChildren are the first children of an Application whose names other objects may have, in the order of writes.
 func (h *Handler) newChildren(ctx context.Context, application *v1.Application) []Reference {
 	var unavailable map[child.Kind]child.Unavailable
 	if h.config.Unavailable != nil {

@@ -22,6 +22,9 @@ import (
 )
 
 func TestValidate(t *testing.T) {
+	twoRoutes := func(a *v1.Application) {
+		a.Spec.Routes = []v1.Route{{Name: "public", Hostnames: []string{"a.example.com"}}, {Name: "second", Hostnames: []string{"b.example.com"}}}
+	}
 	invalid := func(a *v1.Application) { a.Spec.Replicas = new(int32(-1)) }
 	front := application(func(a *v1.Application) { a.Namespace, a.Name = "other", "front"; withRoute("web.example.com")(a) })
 	labelled := func(key string) func(*v1.Application) {
@@ -170,6 +173,18 @@ func TestValidate(t *testing.T) {
 		},
 		{name: "a Service of its own, after a restore", cluster: cluster{owned: []string{"Service/web"}}, updated: application(nil)},
 		{name: "a Service of others, which status reports", cluster: cluster{exist: []string{"Service/web"}}, updated: application(image("web:2")), old: application(nil)},
+		{
+			name: "a Service of others, and the first ports", cluster: cluster{exist: []string{"Service/web"}}, updated: application(nil), old: application(func(a *v1.Application) { a.Spec.Ports = nil }),
+			warned: []string{`Service "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: let the Application adopt it`},
+		},
+		{
+			name: "an Ingress of others, and the second route", updated: application(twoRoutes), old: application(withRoute("a.example.com")),
+			cluster: cluster{owned: []string{"Ingress/web"}, exist: []string{"Ingress/web-second"}},
+			warned:  []string{`Ingress "web-second" in namespace "shop" is not this Application's`},
+		},
+		{
+			name: "a Service of its own, and the first ports", cluster: cluster{owned: []string{"Service/web"}}, updated: application(nil), old: application(func(a *v1.Application) { a.Spec.Ports = nil }),
+		},
 		{
 			name: "a ConfigMap of others", cluster: cluster{exist: []string{"ConfigMap/web-config"}}, updated: application(configured),
 			warned: []string{`ConfigMap "web-config" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: remove spec.config so that it stays, delete it, or give the Application another name`},
