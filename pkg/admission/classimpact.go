@@ -30,12 +30,14 @@ const (
 
 // impact is what the change of a class does to the Applications that have it, or get it.
 type impact struct {
-	// staying were refused before the change, and still are.
-	stalling, staying, changing []string
+	// staying were refused before the change, and still are; dropping do not take a default that changes.
+	stalling, staying, changing, dropping []string
 	// restricted get a NetworkPolicy that lists egress, enclosed one that lists none, and opened lose theirs.
 	restricted, enclosed, opened []string
 	// stalls are the errors of the first stalling Application, and stays those of the first staying one.
 	stalls, stays field.ErrorList
+	// dropped says why the first dropping one does not take its default.
+	dropped string
 	// unexamined counts those that the time did not suffice for.
 	unexamined int
 }
@@ -80,7 +82,11 @@ func (h *Handler) impactOn(ctx context.Context, users []*v1.Application, before,
 		rules := class.Rules{Classes: before, Namespace: h.cachedNamespace(application.Namespace), Required: h.config.RequireClass}
 		changed := rules
 		changed.Classes = after
-		found.add(nameOf(application), class.EffectOf(application, rules, changed, h.config.Validation))
+		effect := class.EffectOf(application, rules, changed, h.config.Validation)
+		found.add(nameOf(application), effect)
+		if effect.NewDefaults {
+			found.addDropped(nameOf(application), DroppedDefaults(application, rules), DroppedDefaults(application, changed))
+		}
 	}
 	return found
 }
@@ -112,6 +118,17 @@ func (i *impact) add(name string, effect class.Effect) {
 	}
 }
 
+// addDropped adds an Application that has not taken other defaults before.
+func (i *impact) addDropped(name string, before, after []string) {
+	isNew := func(warning string) bool { return !slices.Contains(before, warning) }
+	if at := slices.IndexFunc(after, isNew); at >= 0 {
+		if len(i.dropping) == 0 {
+			i.dropped = after[at]
+		}
+		i.dropping = append(i.dropping, name)
+	}
+}
+
 // cachedNamespace asks no API server. A namespace whose labels are unknown counts as selected by no class that has a
 // selector, before and after.
 func (h *Handler) cachedNamespace(name string) class.Namespace {
@@ -127,8 +144,8 @@ func (h *Handler) cachedNamespace(name string) class.Namespace {
 type affected struct {
 	names           []string
 	one, many, what string
-	// reasons are the errors of the first one, if it is refused.
-	reasons field.ErrorList
+	// reason is about the first one.
+	reason string
 }
 
 // affected sorts them, what is worst first.
@@ -139,12 +156,13 @@ func (i impact) affected() []affected {
 		accept = ", and accept only what it lists, beside routes and monitoring"
 	)
 	all := []affected{
-		{i.stalling, "Application is stalled", "Applications are stalled", "and not updated any more", i.stalls},
-		{i.enclosed, one, many, "only to DNS, because the class lists no egress" + accept, nil},
-		{i.restricted, one, many, "only to what the class lists, and to DNS" + accept, nil},
-		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", "which restricts the connections to and from the pods", nil},
-		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods", nil},
-		{i.staying, "Application stays", "Applications stay", "stalled", i.stays},
+		{i.stalling, "Application is stalled", "Applications are stalled", "and not updated any more", firstOf(i.stalls)},
+		{i.enclosed, one, many, "only to DNS, because the class lists no egress" + accept, ""},
+		{i.restricted, one, many, "only to what the class lists, and to DNS" + accept, ""},
+		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", "which restricts the connections to and from the pods", ""},
+		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods", ""},
+		{i.dropping, "Application does not", "Applications do not", "take every default", i.dropped},
+		{i.staying, "Application stays", "Applications stay", "stalled", firstOf(i.stays)},
 	}
 	return slices.DeleteFunc(all, func(a affected) bool { return len(a.names) == 0 })
 }
@@ -155,8 +173,8 @@ func (i impact) warnings(all bool) []string {
 	for _, of := range lists {
 		text := fmt.Sprintf("with this change %s %s: ", counted(len(of.names), of.one, of.many), of.what)
 		warnings = append(warnings, listed(text, of.names, all, maxWarnings/len(lists))...)
-		if len(of.reasons) > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: %s", of.names[0], firstOf(of.reasons)))
+		if of.reason != "" {
+			warnings = append(warnings, of.names[0]+": "+of.reason)
 		}
 	}
 	if i.unexamined > 0 {
@@ -165,8 +183,11 @@ func (i impact) warnings(all bool) []string {
 	return warnings
 }
 
-// firstOf is the first of the errors, with the number of the others.
+// firstOf is the first of the errors, with the number of the others; "" if there are none.
 func firstOf(errs field.ErrorList) string {
+	if len(errs) == 0 {
+		return ""
+	}
 	text := errs[0].Error()
 	if more := len(errs) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %s)", counted(more, "more error", "more errors"))

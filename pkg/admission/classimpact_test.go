@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -61,6 +63,14 @@ func TestClassImpact(t *testing.T) {
 	images := func(allowed []string) *v1.ApplicationClass {
 		return applicationClass("standard", false, func(s *v1.ApplicationClassSpec) { s.Limits = &v1.ApplicationLimits{AllowedRegistries: allowed} })
 	}
+	memory := func(limit string) *v1.ApplicationClass {
+		return applicationClass("standard", false, func(s *v1.ApplicationClassSpec) {
+			limits := corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(limit)}
+			s.Defaults = &v1.ApplicationDefaults{Resources: &corev1.ResourceRequirements{Limits: limits}}
+		})
+	}
+	asking := sized("standard", 1, 1)
+	asking[1].Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("400Mi")}}
 	// refused has the children of a class that ceased to select its namespace.
 	refused := sized("standard", 1)
 	refused[0].Status.Class = &v1.AppliedClass{Name: "standard", Generation: 1, Defaults: &v1.ApplicationDefaults{NetworkPolicy: &accepts}}
@@ -125,6 +135,12 @@ func TestClassImpact(t *testing.T) {
 		{name: "other defaults", old: class(false, 9, ""), updated: class(false, 9, "low"), applications: sized("standard", 1, 1), want: []string{
 			"with this change 2 Applications get other defaults, which may replace pods: shop/app-00, shop/app-01",
 		}},
+		{name: "a lower default than a request of its own", old: memory("512Mi"), updated: memory("256Mi"), applications: asking, want: []string{
+			"with this change 2 Applications get other defaults, which may replace pods: shop/app-00, shop/app-01",
+			"with this change 1 Application does not take every default: shop/app-01",
+			`shop/app-01: spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 400Mi is higher: set a limit, or Fairlead sets none`,
+		}},
+		{name: "a default that none of them took before", old: memory("256Mi"), updated: memory("200Mi"), applications: asking[1:], want: nil},
 		{name: "made the default", old: class(false, 4, "low"), updated: class(true, 4, "low"), applications: sized("", 1, 6), want: []string{
 			"with this change 1 Application is stalled and not updated any more: shop/app-01",
 			"shop/app-01: " + reason,
@@ -153,6 +169,12 @@ func TestClassImpact(t *testing.T) {
 		{name: "for many", old: applicationClass("standard", false, nil), updated: policed(false, accepts), applications: sized("standard", 1, 1), want: []string{
 			"with this change 2 Applications get a new NetworkPolicy, after which their pods may connect " + onlyDNS + "shop/app-00, shop/app-01",
 		}},
+		{name: "a lower default than a request of its own", old: memory("512Mi"), updated: memory("256Mi"), applications: asking, want: []string{
+			"with this change 2 Applications get other defaults, which may replace pods: shop/app-00, shop/app-01",
+			"with this change 1 Application does not take every default: shop/app-01",
+			`shop/app-01: spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 400Mi is higher: set a limit, or Fairlead sets none`,
+		}},
+		{name: "a default that none of them took before", old: memory("256Mi"), updated: memory("200Mi"), applications: asking[1:], want: nil},
 		{name: "made the default", old: policed(false, accepts), updated: policed(true, accepts), applications: sized("", 1), want: []string{
 			"with this change 1 Application gets a new NetworkPolicy, after which its pods may connect " + onlyDNS + "shop/app-00",
 		}},
