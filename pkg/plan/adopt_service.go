@@ -16,13 +16,8 @@ import (
 // refuseService returns what excludes the adoption of a live Service. Its clients must reach the same port of the pods as
 // before, by the same number and name.
 func refuseService(template *corev1.PodTemplateSpec, rendered, live *corev1.Service) []refusal {
-	switch {
-	case live.Spec.Type == corev1.ServiceTypeExternalName:
-		return []refusal{{"spec.type", "it is ExternalName, an alias of " + live.Spec.ExternalName}}
-	case live.Spec.ClusterIP == corev1.ClusterIPNone:
-		return []refusal{{"spec.clusterIP", "it is None; the clients of a headless Service expect the addresses of the pods"}}
-	case len(live.Spec.Selector) == 0:
-		return []refusal{{"spec.selector", "there is none, so another client writes its endpoints"}}
+	if refused := refuseKindOfService(live); len(refused) > 0 {
+		return refused
 	}
 	var refusals []refusal
 	if live.Spec.Type != rendered.Spec.Type {
@@ -41,6 +36,19 @@ func refuseService(template *corev1.PodTemplateSpec, rendered, live *corev1.Serv
 		refusals = append(refusals, refusal{"spec.ports", "the adoption would expose a further port outside of the cluster; remove it from spec.ports in the Application"})
 	}
 	return refusals
+}
+
+// refuseKindOfService returns what excludes every adoption of a live Service. No Application can make up for it.
+func refuseKindOfService(live *corev1.Service) []refusal {
+	switch {
+	case live.Spec.Type == corev1.ServiceTypeExternalName:
+		return []refusal{{"spec.type", "it is ExternalName, an alias of " + live.Spec.ExternalName}}
+	case live.Spec.ClusterIP == corev1.ClusterIPNone:
+		return []refusal{{"spec.clusterIP", "it is None; the clients of a headless Service expect the addresses of the pods"}}
+	case len(live.Spec.Selector) == 0:
+		return []refusal{{"spec.selector", "there is none, so another client writes its endpoints"}}
+	}
+	return nil
 }
 
 // refusePort returns all reasons why a port of the live Service would become another one, and what to set; "" if it would not.

@@ -301,8 +301,21 @@ func TestRenderedChildThatDoesNotFit(t *testing.T) {
 func TestNotOwnedService(t *testing.T) {
 	const want = "Service web exists and does not belong to the Application; " +
 		"let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name"
-	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Service, Namespace: "shop", Name: "web"}, &corev1.Service{}); got != want {
-		t.Errorf("%q, want %q", got, want)
+	const never = "Service web exists and does not belong to the Application; delete it, or give the Application another name"
+	selector := map[string]string{"app": "web"}
+	for name, test := range map[string]struct {
+		live metav1.Object
+		want string
+	}{
+		"that leads to pods":           {&corev1.Service{Spec: corev1.ServiceSpec{Selector: selector}}, want},
+		"whose spec is unknown":        {&metav1.PartialObjectMetadata{}, want},
+		"headless":                     {&corev1.Service{Spec: corev1.ServiceSpec{Selector: selector, ClusterIP: corev1.ClusterIPNone}}, never},
+		"an alias":                     {&corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "db.example.com"}}, never},
+		"with endpoints of its writer": {&corev1.Service{}, never},
+	} {
+		if got := plan.NotOwnedMessage(child.Ref{Kind: child.Service, Namespace: "shop", Name: "web"}, test.live); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }
 

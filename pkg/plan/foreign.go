@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -21,7 +22,8 @@ func Adoptable(kind child.Kind, live metav1.Object) bool {
 	if path == "" {
 		path, _ = RefuseSelector(live)
 	}
-	return adopts(kind) && path == ""
+	service, ok := live.(*corev1.Service)
+	return adopts(kind) && path == "" && (!ok || len(refuseKindOfService(service)) == 0)
 }
 
 // RefuseSelector returns the path of what excludes every adoption of a live Deployment, and why; "" if nothing does. No

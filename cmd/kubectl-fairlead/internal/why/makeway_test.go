@@ -41,8 +41,8 @@ func TestKeepsWhatServes(t *testing.T) {
 			"To have the Application's own, set spec.routes once the condition Adopted is True, and delete yours.", name,
 		}},
 		{child.Ingress, &networkingv1.Ingress{}, true, []string{keep}},
-		{child.Service, &corev1.Service{}, false, []string{"The adoption of the Deployment takes the Service over too.", "Keep the Service, since what runs now needs it.", name}},
-		{child.Service, &corev1.Service{}, true, []string{
+		{child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, false, []string{"The adoption of the Deployment takes the Service over too.", "Keep the Service, since what runs now needs it.", name}},
+		{child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, true, []string{
 			"Do what the message says, so that the Application adopts the Service too. Keep it meanwhile, since what runs now needs it.",
 		}},
 		{child.HorizontalPodAutoscaler, &autoscalingv2.HorizontalPodAutoscaler{}, false, []string{
@@ -202,7 +202,7 @@ func TestDeletesTheDeploymentAlone(t *testing.T) {
 // TestKeepsTheService: clients may know its address.
 func TestKeepsTheService(t *testing.T) {
 	loaded := clustertest.Load(t, "paused")
-	addForeign(loaded, child.Service, &corev1.Service{}, v1.ResourceConflict, "Service web exists and has no consent to its adoption; annotate it.")
+	addForeign(loaded, child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, v1.ResourceConflict, "Service web exists and has no consent to its adoption; annotate it.")
 	text, _ := printed(t, loaded)
 	wantParts(t, "Service", text, map[string]bool{
 		"   → To keep the Service and its address, let the Application adopt it: the message of the Service says how.\n   → Or delete the Service": true,

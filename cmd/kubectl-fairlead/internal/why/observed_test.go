@@ -62,11 +62,11 @@ func TestObservedBesideForeign(t *testing.T) {
 			"→ Or delete the Ingress, or give the Application another name.\n":                                                         true,
 			unseen: true, fmt.Sprintf(first, "Ingress"): true, resume: false, adopt: false,
 		}},
-		{"a Service", child.Service, &corev1.Service{}, false, map[string]bool{
+		{"a Service", child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, false, map[string]bool{
 			"→ Delete the Service, or give the Application another name.\n": true,
 			unseen: true, fmt.Sprintf(first, "Service"): true, resume: false, adopt: false, "the message of the Service says how": false,
 		}},
-		{"a Service with its Deployment", child.Service, &corev1.Service{}, true, map[string]bool{
+		{"a Service with its Deployment", child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, true, map[string]bool{
 			unseen: true, "First follow": false, resume: false, "adopt web --harden\n": true, "Delete the Service": false,
 		}},
 		{"a ServiceAccount beside a Deployment", child.ServiceAccount, &corev1.ServiceAccount{}, true, map[string]bool{
@@ -92,7 +92,7 @@ func TestObservedWithoutConsent(t *testing.T) {
 	deployment.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "shop"}}
 	deployment.Spec.Template.Labels["app"] = "shop"
 	remove(loaded, child.Service)
-	addForeign(loaded, child.Service, &corev1.Service{}, v1.ResourceDrifted, "It is missing, or not the Application's.")
+	addForeign(loaded, child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, v1.ResourceDrifted, "It is missing, or not the Application's.")
 	wantParts(t, "a Service without consent", shown(t, loaded), map[string]bool{
 		"Service web exists and has no consent to its adoption; annotate it with apps.fairlead.dev/adoptable-by=": true,
 		"→ Do what the message says, so that the Application adopts the Service too.":                             true,
