@@ -68,11 +68,13 @@ func TestWhatWaits(t *testing.T) {
 		p.want(0, []string{"resume", "web"}, "No pod is replaced.")
 	}
 
-	patch := []byte(`{"spec":{"envFrom":[{"secretRef":{"name":"later"}}]}}`)
+	patch := []byte(`{"spec":{"rollback":{"policy":"OnFailure"},"envFrom":[{"secretRef":{"name":"later"}}]}}`)
 	if _, err := p.fairlead.AppsV1().Applications(p.namespace).Patch(t.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
+	p.want(1, []string{"why", "web"}, "New pods wait for it. The policy OnFailure does not roll back for that: the running pods stay as they are, and the change waits.\n",
+		"\n   → Or go back to revision 1, the last one that was healthy: kubectl fairlead -n "+p.namespace+" undo web --to-revision=1\n")
 	p.want(0, []string{"undo", "web"}, "the pods of revision 1 (example.com/web:1) in the spec", "No pod is replaced.")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
 }

@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/reference"
 	"fairlead.dev/fairlead/pkg/text"
 )
@@ -34,7 +35,10 @@ func missingConfig(f facts) []Finding {
 	finding := Finding{
 		Reason: v1.ReasonConfigMissing, What: "The pods need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.",
 		Evidence: []Evidence{f.conditionEvidence(f.ready)},
-		Next:     []string{f.toCreate(f.ready.Message, "") + noticed, orOptional},
+		Next:     append([]string{f.toCreate(f.ready.Message, "") + noticed, orOptional}, f.wayBackFromMissing()...),
+	}
+	if f.holdsChange() && f.rollsBack() {
+		finding.What += " The policy OnFailure does not roll back for that: the running pods stay as they are, and the change waits."
 	}
 	if number, pinned := OtherRevision(f.app); number > 0 {
 		of := fmt.Sprintf("revision %d", number)
@@ -53,6 +57,30 @@ func missingConfig(f facts) []Finding {
 	return []Finding{finding}
 }
 
+// holdsChange reports whether the Deployment has not got the pods of the spec, because they would wait. None of them can fail, so there is
+// nothing to roll back.
+func (f facts) holdsChange() bool {
+	return f.observed() && slices.ContainsFunc(f.app.Status.Resources, func(resource v1.ResourceStatus) bool {
+		live := f.live(resource)
+		return resource.Kind == child.Deployment.Kind && resource.State == v1.ResourcePending && resource.Message != "" &&
+			strings.Contains(f.ready.Message, resource.Message) && live != nil && child.OwnedBy(live, f.app)
+	})
+}
+
+// wayBackFromMissing is offered while the last healthy revision needs nothing of what the pods of the spec wait for.
+func (f facts) wayBackFromMissing() []string {
+	revisions := edit.History(f.Objects)
+	i := slices.IndexFunc(revisions, func(r edit.Revision) bool { return r.LastHealthy })
+	if i < 0 || !f.observed() || neededBy(&f.app.Spec, f.ready.Message) == "" {
+		return nil
+	}
+	restored := f.app.DeepCopy()
+	if _, err := edit.Undo(revisions[i], f.Children, false)(restored); err != nil || neededBy(&restored.Spec, f.ready.Message) != "" || f.refusesUndo(revisions[i]) {
+		return nil
+	}
+	return []string{f.goBackTo(revisions[i].Number, "")}
+}
+
 // MissingForSpec is what the controller says about the ConfigMaps and Secrets, or keys, that are missing and that the pods of the spec
 // need; "" if the spec needs none. It may have said so of an earlier revision, or before an edit that it has not seen yet.
 func MissingForSpec(app *v1.Application) string {
@@ -63,9 +91,14 @@ func MissingForSpec(app *v1.Application) string {
 	if number, _ := OtherRevision(app); number == 0 && ready.ObservedGeneration == app.Generation {
 		return ready.Message
 	}
-	references := reference.FromSpec(&app.Spec)
+	return neededBy(&app.Spec, ready.Message)
+}
+
+// neededBy is the part of the message about what a spec needs; "" if it needs none of that.
+func neededBy(spec *v1.ApplicationSpec, message string) string {
+	references := reference.FromSpec(spec)
 	var needed []string
-	for _, match := range missingClause.FindAllStringSubmatch(ready.Message, -1) {
+	for _, match := range missingClause.FindAllStringSubmatch(message, -1) {
 		i := slices.IndexFunc(references, func(r reference.Reference) bool { return r.String() == match[1] })
 		if i < 0 {
 			continue

@@ -7,11 +7,14 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 )
 
 // TestMissingKey: where the object exists, the key is what to add, or what is misspelt.
@@ -90,5 +93,50 @@ func TestSpecNeedsItToo(t *testing.T) {
 		if want := []string{test.next}; test.next == "" && len(next) > 0 || test.next != "" && !slices.Equal(next, want) {
 			t.Errorf("%s: %q, want %q", test.message, next, want)
 		}
+	}
+}
+
+// TestWayBackFromMissing: a change that refers to a missing ConfigMap waits, and the policy OnFailure does not roll back for that.
+func TestWayBackFromMissing(t *testing.T) {
+	const (
+		waits = "New pods wait for it. The policy OnFailure does not roll back for that: the running pods stay as they are, and the change waits.\n"
+		back  = "   → Or mark the reference optional: true.\n   → Or go back to revision 1, the last one that was healthy: kubectl fairlead undo web --to-revision=1\n"
+		nope  = "ConfigMap nope does not exist; running pods stay as they are, and new ones wait for it."
+	)
+	from := []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "nope"}}}}
+	for _, test := range []struct {
+		name        string
+		change      func(*cluster.Loaded)
+		waits, back bool
+	}{
+		{"OnFailure", func(*cluster.Loaded) {}, true, true},
+		{"of the class", func(l *cluster.Loaded) {
+			onFailure := &v1.ApplicationDefaults{Rollback: &v1.DefaultRollback{Policy: v1.RollbackOnFailure}}
+			l.Application.Spec.Rollback, l.Application.Status.Class = nil, &v1.AppliedClass{Name: "std", Defaults: onFailure}
+		}, true, true},
+		{"Never", func(l *cluster.Loaded) { l.Application.Spec.Rollback = nil }, false, true},
+		{"the revision before failed", func(l *cluster.Loaded) { l.Application.Status.Revision.Current = 2 }, true, true},
+		{"no revision was healthy", func(l *cluster.Loaded) { l.Application.Status.Revision.LastHealthy = 0 }, true, false},
+		{"the healthy revision needs it, too", func(l *cluster.Loaded) { ask(t, l, 1, v1.ApplicationSpec{Image: "example.com/web:1", EnvFrom: from}) }, true, false},
+		{"it was removed later", func(l *cluster.Loaded) {
+			ask(t, l, 1, v1.ApplicationSpec{Image: "example.com/web:1", EnvFrom: from})
+			setResource(l, child.Deployment.Kind, v1.ResourceSynced, "")
+		}, false, false},
+		{"the first pods wait", func(l *cluster.Loaded) {
+			remove(l, child.ControllerRevision)
+			l.Children = slices.DeleteFunc(l.Children, func(o child.Object) bool { return o.GetObjectKind().GroupVersionKind().Kind == child.Deployment.Kind })
+		}, false, false},
+		{"an edit that was not observed", func(l *cluster.Loaded) { l.Application.Generation++ }, false, false},
+	} {
+		loaded := clustertest.Load(t, "paused")
+		application := loaded.Application
+		application.Spec.Paused, application.Spec.Rollback, application.Spec.EnvFrom = nil, &v1.Rollback{Policy: v1.RollbackOnFailure}, from
+		application.Status.Revision = &v1.RevisionStatus{Current: 1, LastHealthy: 1}
+		meta.RemoveStatusCondition(&application.Status.Conditions, v1.ConditionPaused)
+		ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+		ready.Reason, ready.Message = v1.ReasonConfigMissing, nope
+		setResource(loaded, child.Deployment.Kind, v1.ResourcePending, nope)
+		test.change(loaded)
+		wantParts(t, test.name, shown(t, loaded), map[string]bool{waits: test.waits, back: test.back})
 	}
 }

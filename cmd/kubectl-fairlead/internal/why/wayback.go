@@ -44,12 +44,20 @@ func (f facts) wayBack(problem v1.Problem) []string {
 	default:
 		return nil
 	}
-	undo := fmt.Sprintf("kubectl fairlead undo %s --to-revision=%d", f.app.Name, numbers.LastHealthy)
 	if revision.CausedByRevision(problem.Reason) && f.rollsBack() {
 		return []string{fmt.Sprintf("Or wait: Fairlead goes back to revision %d, the last one that was healthy, once the rollout has failed (rollback.policy: OnFailure). To go back now: %s",
-			numbers.LastHealthy, undo)}
+			numbers.LastHealthy, f.undoTo(numbers.LastHealthy))}
 	}
-	return []string{fmt.Sprintf("Or go back to revision %d, the last one that was healthy%s: %s", numbers.LastHealthy, condition, undo)}
+	return []string{f.goBackTo(numbers.LastHealthy, condition)}
+}
+
+// goBackTo is the step back to the last healthy revision. The condition begins with a comma.
+func (f facts) goBackTo(number int64, condition string) string {
+	return fmt.Sprintf("Or go back to revision %d, the last one that was healthy%s: %s", number, condition, f.undoTo(number))
+}
+
+func (f facts) undoTo(number int64) string {
+	return fmt.Sprintf("kubectl fairlead undo %s --to-revision=%d", f.app.Name, number)
 }
 
 // rollsBack reports whether Fairlead takes the rollout back if it fails, as the spec or the class says, and nothing has kept it from that yet.
