@@ -6,7 +6,9 @@ package command
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,8 +48,10 @@ func (e *ejecting) announce(to *screen.Screen, objects []left, gone bool) {
 		}
 	} else if len(objects) > 0 {
 		to.Hanging("  ", replacesNone(objects))
-		if slices.ContainsFunc(objects, keepsTemplateLabels) {
-			to.Hanging("  ", "The pod template of the Deployment keeps Fairlead's labels, because any change of it would replace the pods.")
+		for _, object := range objects {
+			if marks := keptInTemplate(object); marks != "" {
+				to.Hanging("  ", fmt.Sprintf("The pod template of the Deployment keeps Fairlead's %s, because any change of it would replace the pods.", marks))
+			}
 		}
 		if slices.ContainsFunc(objects, func(object left) bool { return object.kind == child.Service }) {
 			to.Hanging("  ", "The Service keeps the label "+v1.LabelApplication+", by which a ServiceMonitor finds it.")
@@ -70,10 +74,19 @@ func replacesNone(objects []left) string {
 	return "No pod is replaced."
 }
 
-// keepsTemplateLabels reports whether the object is a Deployment whose pods have Fairlead's label.
-func keepsTemplateLabels(object left) bool {
+// keptInTemplate is what the pod template of a Deployment has of Fairlead's; "" if that is nothing, or the object is of another kind.
+func keptInTemplate(object left) string {
 	labels, _, _ := unstructured.NestedStringMap(object.Object, "spec", "template", "metadata", "labels")
-	return object.kind == child.Deployment && labels[v1.LabelApplication] != ""
+	annotations, _, _ := unstructured.NestedStringMap(object.Object, "spec", "template", "metadata", "annotations")
+	isReserved := func(key string) bool { return strings.HasPrefix(key, v1.ReservedPrefix) }
+	switch {
+	case object.kind != child.Deployment || labels[v1.LabelApplication] == "":
+		return ""
+	case slices.ContainsFunc(slices.Collect(maps.Keys(annotations)), isReserved):
+		return "labels and annotations"
+	default:
+		return "labels"
+	}
 }
 
 // announcePaused names what a user would look for in vain when a later change of the Deployment starts no pods.

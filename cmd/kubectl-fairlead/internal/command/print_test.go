@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/helm"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/manifest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
 )
@@ -68,6 +69,13 @@ func TestPrint(t *testing.T) {
 		"eject": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, objects, false)
 			printEjected(to, "shop/web", "", nil, false)
+		},
+		"eject.annotations": func(to *screen.Screen) {
+			hashed := left{objects[1].DeepCopy(), child.Deployment}
+			if err := unstructured.SetNestedField(hashed.Object, "h", "spec", "template", "metadata", "annotations", v1.AnnotationConfigMapsHash); err != nil {
+				t.Fatal(err)
+			}
+			(&ejecting{namespace: "shop", name: "web"}).announce(to, []left{hashed}, false)
 		},
 		"eject.gone": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true, deployment: deployment, service: &corev1.Service{}}).announce(to, objects, true)
