@@ -40,7 +40,10 @@ func (f facts) nameScalers(finding *Finding, resource v1.ResourceStatus) {
 	if !isScaled(resource) {
 		return
 	}
-	evidence, next := f.scalers(resource.Name, "remove spec.replicas, or delete it.")
+	evidence, next := f.scalers(resource.Name, "remove spec.replicas, or delete the HorizontalPodAutoscaler.")
+	if len(evidence) > 0 && slices.Equal(contendedFields(resource.Message), []string{".spec.replicas"}) {
+		finding.Evidence = slices.DeleteFunc(finding.Evidence, func(e Evidence) bool { return e.Message == writerUnseen }) // It is an autoscaler.
+	}
 	finding.Evidence, finding.Next = append(finding.Evidence, evidence...), append(next, finding.Next...)
 }
 
@@ -94,7 +97,7 @@ func HasRivalAutoscaler(application *v1.Application) bool {
 
 // ambiguousAutoscaler explains two autoscalers of the same pods: neither scales. It names the other one, if the user may read it.
 func (f facts) ambiguousAutoscaler(condition *metav1.Condition) Finding {
-	evidence, next := f.scalers(f.app.Name, "delete it, or remove spec.autoscaling.")
+	evidence, next := f.scalers(f.app.Name, "delete the HorizontalPodAutoscaler, or remove spec.autoscaling.")
 	if len(next) == 0 {
 		next = []string{"Delete the HorizontalPodAutoscaler that is not the Application's: kubectl get horizontalpodautoscalers"}
 	}

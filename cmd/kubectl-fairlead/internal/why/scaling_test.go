@@ -27,14 +27,16 @@ import (
 func TestNamesTheAutoscaler(t *testing.T) {
 	const (
 		evidence = "   - HorizontalPodAutoscaler/auto spec.scaleTargetRef: Deployment web\n"
-		next     = "   → HorizontalPodAutoscaler auto scales this Deployment: remove spec.replicas, or delete it.\n"
+		next     = "   → HorizontalPodAutoscaler auto scales this Deployment: remove spec.replicas, or delete the HorizontalPodAutoscaler.\n"
+		unseen   = "the other writer can no longer be seen here"
 	)
 	for _, test := range []struct {
-		name, field string
-		want        bool
+		name, field  string
+		want, unseen bool
 	}{
-		{"the number of pods", ".spec.replicas", true},
-		{"another field", ".spec.minReadySeconds", false},
+		{"the number of pods", ".spec.replicas", true, false},
+		{"the number of pods, and another field", ".spec.minReadySeconds, .spec.replicas", true, true},
+		{"another field", ".spec.minReadySeconds", false, true},
 	} {
 		loaded := clustertest.Load(t, "contended")
 		loaded.Scalers, loaded.Application.Spec.Replicas = []string{"auto"}, new(int32(2))
@@ -55,6 +57,7 @@ func TestNamesTheAutoscaler(t *testing.T) {
 		if got := strings.Contains(text.String(), evidence) && strings.Contains(text.String(), next); got != test.want {
 			t.Errorf("%s: named is %t:\n%s", test.name, got, text.String())
 		}
+		wantParts(t, test.name, text.String(), map[string]bool{unseen: test.unseen})
 	}
 }
 
@@ -66,7 +69,7 @@ func TestTwoAutoscalers(t *testing.T) {
 	})
 	const (
 		unnamed = "   → Delete the HorizontalPodAutoscaler that is not the Application's: kubectl get horizontalpodautoscalers\n"
-		named   = "   → HorizontalPodAutoscaler auto scales this Deployment: delete it, or remove spec.autoscaling.\n"
+		named   = "   → HorizontalPodAutoscaler auto scales this Deployment: delete the HorizontalPodAutoscaler, or remove spec.autoscaling.\n"
 		what    = "The autoscaler does not scale, because another one has the same pods.\n"
 		metrics = "metrics that it asks for"
 	)

@@ -16,6 +16,9 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 )
 
+// writerUnseen is the evidence where managedFields have no other writer of the fields.
+const writerUnseen = "the other writer can no longer be seen here"
+
 // otherWriters are the field managers of the live child beside Fairlead that have a field that the message names, the last writer first.
 // If the message names none, they are all of them.
 func (f facts) otherWriters(resource v1.ResourceStatus) []Evidence {
@@ -39,7 +42,7 @@ func (f facts) otherWriters(resource v1.ResourceStatus) []Evidence {
 		})
 	}
 	if len(evidence) == 0 && len(fields) > 0 {
-		return []Evidence{{Object: object, Field: "metadata.managedFields", Message: "the other writer can no longer be seen here"}}
+		return []Evidence{{Object: object, Field: "metadata.managedFields", Message: writerUnseen}}
 	}
 	slices.SortStableFunc(evidence, func(a, b Evidence) int { return b.Time.Compare(*a.Time) })
 	return evidence
