@@ -98,6 +98,9 @@ func (e *editing) run(cmd *cobra.Command, names []string, edits change) error {
 	}
 	var edited []*v1.Application
 	for _, application := range applications {
+		if all > 1 {
+			e.tool.warned.name(application.Namespace + "/" + application.Name) // What the API server warns of precedes the lines of the edit.
+		}
 		done, err := e.one(cmd.Context(), clients, to, application, edits)
 		if err != nil {
 			err = fmt.Errorf("%s/%s: %w", application.Namespace, application.Name, err)
@@ -147,7 +150,7 @@ func (e *editing) one(ctx context.Context, clients *cluster.Clients, to *screen.
 	return e.edit(ctx, clients, to, application, made)
 }
 
-// edit says what it does, and does it.
+// edit writes what the edit makes of the Application, and then says what that was.
 func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen.Screen, application *v1.Application, made edit.Edit) (*v1.Application, error) {
 	name := application.Namespace + "/" + application.Name
 	edited, what, err := edit.Apply(application, made)
@@ -168,11 +171,14 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 	)
 	if e.out.format == "" {
 		effect, unknown = e.summary(ctx, clients, application, edited)
+	}
+	say := func(done string) {
 		printEdit(to, name, e.tool.withNamespace(application.Namespace, what), effect.summary)
+		e.noteUnknown(unknown)
+		to.Line(done)
 	}
 	if e.dryRun == cmdutil.DryRunClient {
-		e.noteUnknown(unknown, nil)
-		to.Line("  not written (dry run)")
+		say("  not written (dry run)")
 		return edited, nil
 	}
 	options := metav1.PatchOptions{FieldManager: fieldManager}
@@ -185,11 +191,10 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 		e.tool.warned.mute(pausedWarning)
 	}
 	written, err := write(ctx, clients, application, edited, options)
-	e.noteUnknown(unknown, err)
 	if err != nil {
 		return nil, err
 	}
-	to.Line(done)
+	say(done) // Not before the write, which the API server may refuse.
 	if said := storedClass(edited, written, e.dryRun == cmdutil.DryRunServer); said != "" {
 		to.Hanging("  ", said)
 	}
@@ -216,16 +221,13 @@ const pausedWarning = "spec.paused: the pods stay as they are"
 // filesWarning begins the warning that the files of the pods do not wait for the end of the pause.
 const filesWarning = "spec.paused: the rollout waits"
 
-// noteUnknown says why there is no summary, unless the API server refuses the write for the same reason, or warns of it: it says it.
-func (e *editing) noteUnknown(unknown, written error) {
+// noteUnknown says why there is no summary, unless the API server has warned of the same.
+func (e *editing) noteUnknown(unknown error) {
 	if unknown == nil {
 		return
 	}
-	if spec := (*refusedError)(nil); errors.As(unknown, &spec) {
-		isRefused := apierrors.IsInvalid(written) || apierrors.IsForbidden(written)
-		if isRefused || len(spec.errs) > 0 && e.tool.warned.has(spec.errs[0].Error()) {
-			return
-		}
+	if spec := (*refusedError)(nil); errors.As(unknown, &spec) && len(spec.errs) > 0 && e.tool.warned.has(spec.errs[0].Error()) {
+		return
 	}
 	fmt.Fprintln(e.tool.ErrOut, unknownEffect(unknown))
 }
