@@ -269,7 +269,7 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
 	p.want(0, []string{"scale", "web", "--replicas=2", "--dry-run=client"}, "the desired number of pods goes from 3 to 2.\n")
 	p.want(0, []string{"restart", "web"}, "All 3 pods are replaced, because of", "That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it.")
-	const atOnce = "restartedAt]. That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it. The desired number of pods goes from 3 to 5 at once.\n"
+	const atOnce = "restartedAt. That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it. The desired number of pods goes from 3 to 5 at once.\n"
 	p.eventually("the restart to wait", func() bool {
 		return strings.Contains(p.run("scale", "web", "--replicas=5", "--dry-run=client").stdout, atOnce)
 	})

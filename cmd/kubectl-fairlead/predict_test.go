@@ -156,7 +156,7 @@ func TestUndoOfWhatWaits(t *testing.T) {
 			p.want(0, []string{"pause", "web"})
 			p.want(0, []string{"set", "image", "web", "example.com/web:2"}, "All 2 pods are replaced, because of containers[web].image. It waits")
 			p.eventually("the image to wait", func() bool { return p.get("web").Status.Revision.Current == ran+1 && p.updated(kube) == 0 })
-			const restartedAt = ".spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]"
+			const restartedAt = "the pod annotation kubectl.kubernetes.io/restartedAt"
 			p.want(0, []string{"restart", "web"}, "All 2 pods are replaced, because of "+restartedAt+", containers[web].image. It waits while rollouts are paused.")
 			p.eventually("the restart to wait", func() bool {
 				return p.get("web").Status.Revision.Current == ran+2 && p.deployment(kube).Spec.Template.Annotations[v1.AnnotationRestartedAt] != restart
