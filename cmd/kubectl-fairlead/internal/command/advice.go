@@ -26,7 +26,7 @@ func (t *tool) mustName(namespace string) bool {
 }
 
 // namespaced are the commands in the advice of why that are about objects of a namespace.
-var namespaced = regexp.MustCompile(`\bkubectl (fairlead (?:adopt|eject|history|logs|observe|restart|resume|set|tree|top|undo|why)|annotate deployment|create secret|delete|describe (?:certificates|limitranges|persistentvolumeclaims|resourcequotas)|edit|events|patch|rollout|scale|get (?:persistentvolumeclaims|secret))\b`)
+var namespaced = regexp.MustCompile(`\bkubectl (fairlead (?:adopt|eject|history|logs|observe|restart|resume|set|tree|top|undo|why)|annotate deployment|create secret|delete|describe (?:certificates|limitranges|persistentvolumeclaims|resourcequotas)|edit|events|logs|patch|rollout|scale|get (?:persistentvolumeclaims|secret))\b`)
 
 // withNamespace makes commands that the user can copy of those in the text.
 func (t *tool) withNamespace(namespace, text string) string {

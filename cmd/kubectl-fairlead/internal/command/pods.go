@@ -36,7 +36,8 @@ func (t *tool) logs() *cobra.Command {
 	chosen := selection{}
 	cmd.Use = "logs NAME... [flags]"
 	cmd.Short = "Print the logs of all pods of an Application"
-	cmd.Long = "Print the logs of all pods of an Application, each line with its pod. It is kubectl logs, and takes its flags."
+	cmd.Long = "Print the logs of all pods of an Application, each line with its pod. It is kubectl logs, and takes its flags. " +
+		"Where it cannot read the log of a pod, it says so and prints those of the others, unless you set --ignore-errors=false or --follow."
 	cmd.Example = examples(`
 		# The last ten lines of each pod, and what follows
 		kubectl fairlead logs web -f
@@ -73,10 +74,16 @@ func (t *tool) logs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := t.checkStarted(cmd.Context(), clients, applications, selector); err != nil {
+		pods, err := t.checkStarted(cmd.Context(), clients, applications, selector)
+		if err != nil {
 			return err
 		}
-		for flag, value := range map[string]string{"selector": selector, "prefix": "true", "max-log-requests": maxLogs} {
+		set := map[string]string{"selector": selector, "prefix": "true", "max-log-requests": maxLogs}
+		// kubectl asks for the logs in no order, and ends at the first error. While it follows them, it tries again instead.
+		if follows, _ := cmd.Flags().GetBool("follow"); pods > 1 && !follows && !cmd.Flags().Changed("ignore-errors") {
+			set["ignore-errors"] = "true"
+		}
+		for flag, value := range set {
 			if err := cmd.Flags().Set(flag, value); err != nil {
 				return err
 			}
@@ -112,12 +119,15 @@ func podsOf(applications []*v1.Application) (string, error) {
 	return v1.LabelApplication + " in (" + strings.Join(names, ",") + ")", nil
 }
 
-// checkStarted reports that no pod has logs. kubectl says nothing about that, or too little to go on.
-func (t *tool) checkStarted(ctx context.Context, clients *cluster.Clients, applications []*v1.Application, selector string) error {
+// checkStarted returns how many pods there are, and reports that none has logs. kubectl says nothing about that, or too little to go on.
+func (t *tool) checkStarted(ctx context.Context, clients *cluster.Clients, applications []*v1.Application, selector string) (int, error) {
 	namespace := applications[0].Namespace
 	pods, err := clients.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
-	if err != nil || slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Spec.NodeName != "" }) {
-		return err
+	if err != nil {
+		return 0, err
+	}
+	if slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Spec.NodeName != "" }) {
+		return len(pods.Items), nil
 	}
 	var names []string
 	for _, application := range applications {
@@ -127,7 +137,7 @@ func (t *tool) checkStarted(ctx context.Context, clients *cluster.Clients, appli
 	if len(pods.Items) > 0 {
 		what = "there are no logs, because no pod of " + text.Enumerate(names) + " has a node yet"
 	}
-	return fmt.Errorf("%s: see '%s'", what, t.commandLine(namespace, "why "+strings.Join(names, " ")))
+	return 0, fmt.Errorf("%s: see '%s'", what, t.commandLine(namespace, "why "+strings.Join(names, " ")))
 }
 
 // exec is `kubectl exec` in one healthy pod of an Application.

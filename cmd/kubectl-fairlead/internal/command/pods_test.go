@@ -5,10 +5,13 @@ package command
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,7 +85,7 @@ func TestCheckStarted(t *testing.T) {
 		}
 		got := ""
 		clients := &cluster.Clients{Kube: fake.NewClientset(test.pods...)}
-		if err := (&tool{factory: cmdutil.NewFactory(flags)}).checkStarted(t.Context(), clients, test.of, selector); err != nil {
+		if _, err := (&tool{factory: cmdutil.NewFactory(flags)}).checkStarted(t.Context(), clients, test.of, selector); err != nil {
 			got = err.Error()
 		}
 		if got != test.want {
@@ -140,5 +143,46 @@ func TestLogsOfTheOthers(t *testing.T) {
 	const refused = missing + "error: there are no logs, because there is no pod of web: see 'kubectl fairlead -n shop why web'\n"
 	if printed.String() != refused {
 		t.Errorf("without pods: %q, want %q", printed.String(), refused)
+	}
+}
+
+// TestLogsDuringARollout: the old pods of a rollout have not exited, which hides nothing of what the new one said before it did.
+func TestLogsDuringARollout(t *testing.T) {
+	pod := func(name string) string {
+		return `{"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "shop", "name": "` + name + `"}, "spec": {"nodeName": "node", "containers": [{"name": "web"}]}}`
+	}
+	const unreadable = `previous terminated container "web" in pod "%s" not found`
+	answers := map[string]string{
+		"/version": `{"major": "1", "minor": "34"}`,
+		"/api":     `{"kind": "APIVersions", "versions": ["v1"]}`,
+		"/apis":    `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`,
+		"/api/v1": `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [
+			{"name": "pods", "kind": "Pod", "singularName": "pod", "namespaced": true, "verbs": ["get", "list"]}]}`,
+		"/apis/apps.fairlead.dev/v1/namespaces/shop/applications/web": `{"apiVersion": "apps.fairlead.dev/v1", "kind": "Application", "metadata": {"namespace": "shop", "name": "web"}}`,
+		"/api/v1/namespaces/shop/pods":                                `{"apiVersion": "v1", "kind": "PodList", "items": [` + pod("old-1") + "," + pod("old-2") + "," + pod("new-1") + `]}`,
+		"/api/v1/namespaces/shop/pods/new-1/log":                      "no database\n",
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, found := answers[r.URL.Path]
+		if parts := strings.Split(r.URL.Path, "/"); !found {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			message, _ := json.Marshal(fmt.Sprintf(unreadable, parts[len(parts)-2]))
+			answer = `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "BadRequest", "code": 400, "message": ` + string(message) + `}`
+		} else if !strings.HasSuffix(r.URL.Path, "/log") {
+			w.Header().Set("Content-Type", "application/json")
+		}
+		_, _ = w.Write([]byte(answer))
+	}))
+	defer server.Close()
+	var out bytes.Buffer
+	code := Run(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard}, []string{
+		"-n", "shop", "--server", server.URL, "--kubeconfig", os.DevNull, "--cache-dir", t.TempDir(), "logs", "web", "--previous",
+	})
+	got := strings.Split(strings.TrimSpace(out.String()), "\n")
+	slices.Sort(got)
+	want := []string{"[pod/new-1/web] no database", "error: " + fmt.Sprintf(unreadable, "old-1"), "error: " + fmt.Sprintf(unreadable, "old-2")}
+	if code != 0 || !slices.Equal(got, want) {
+		t.Errorf("%d, %q, want %q", code, got, want)
 	}
 }

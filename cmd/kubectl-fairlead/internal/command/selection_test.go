@@ -61,6 +61,7 @@ func TestCommandsHaveTheNamespace(t *testing.T) {
 		"another one":                {here, "blog", "Look: kubectl fairlead tree web", "Look: kubectl fairlead -n blog tree web"},
 		"the one of -n":              {toolWith(config, "blog"), "blog", "Read: kubectl fairlead logs web -c web --previous", "Read: kubectl fairlead -n blog logs web -c web --previous"},
 		"kubectl's own":              {here, "blog", "kubectl events --for pod/web-1", "kubectl -n blog events --for pod/web-1"},
+		"logs of a pod":              {here, "blog", "Read: kubectl logs web-1 -c web --previous", "Read: kubectl -n blog logs web-1 -c web --previous"},
 		"a deletion":                 {here, "blog", "delete them: kubectl delete serviceaccount/web", "delete them: kubectl -n blog delete serviceaccount/web"},
 		"a rollout":                  {here, "blog", "start the pods: kubectl rollout resume deployment/web", "start the pods: kubectl -n blog rollout resume deployment/web"},
 		"a patch":                    {here, "blog", "kubectl patch applications.apps.fairlead.dev web --type=merge", "kubectl -n blog patch applications.apps.fairlead.dev web --type=merge"},

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
@@ -24,20 +25,20 @@ type advice struct {
 
 const setImage = "Set another image: kubectl fairlead set image APP IMAGE"
 
-// podAdvice has all reasons of status.problems. APP, CONTAINER and POD stand for names.
+// podAdvice has all reasons of status.problems. APP, CONTAINER and POD stand for names, LOGS for a command without the container.
 var podAdvice = map[string]advice{
 	v1.ReasonConfigError:       {"A container refers to a ConfigMap, Secret or key that does not exist.", []string{"Create it, or correct the reference in the spec."}},
 	v1.ReasonImagePullFailed:   {"The image of container CONTAINER cannot be pulled.", []string{"Check name, tag and registry of the image, and that spec.imagePullSecrets names a Secret with valid credentials.", setImage}},
-	v1.ReasonInitFailed:        {"Init container CONTAINER keeps failing, so the pods do not start.", []string{"Read what it said: kubectl fairlead logs APP -c CONTAINER"}},
+	v1.ReasonInitFailed:        {"Init container CONTAINER keeps failing, so the pods do not start.", []string{"Read what it said: LOGS -c CONTAINER"}},
 	v1.ReasonStartFailed:       {"Container CONTAINER cannot be started.", []string{"Check FIELDS(command,args,workingDir) against what the image has."}},
-	v1.ReasonCrashLooping:      {"Container CONTAINER keeps exiting.", []string{"Read what it said before it ended: kubectl fairlead logs APP -c CONTAINER --previous"}},
+	v1.ReasonCrashLooping:      {"Container CONTAINER keeps exiting.", []string{"Read what it said before it ended: LOGS -c CONTAINER --previous"}},
 	v1.ReasonPolicyDenied:      {"An admission policy or webhook of this cluster refuses the pods.", []string{"Change the Application so that the policy is met, or ask the owner of the policy that the message names.", retries}},
 	v1.ReasonQuotaExceeded:     {"A ResourceQuota of this namespace allows no more pods.", []string{"Free some of the quota, ask for fewer pods, lower what spec.resources asks for, or ask for more quota: kubectl describe resourcequotas"}},
 	v1.ReasonReplicaFailure:    {"Kubernetes cannot create the pods.", []string{"Correct what the message names, in the spec or in the cluster.", retries}},
 	v1.ReasonUnschedulable:     {"No node takes the pods.", []string{"Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes", "If it is the size: lower what spec.resources asks for, or wait for a node."}},
 	v1.ReasonVolumeNotMounting: {"The pods have a node, but no volumes or no network.", []string{"The Events of the pod say which: kubectl events --for pod/POD"}},
 	v1.ReasonNodeLost:          {"The node of some pods is unreachable.", nil},
-	v1.ReasonReadinessFailing:  {"Container CONTAINER runs, but is not ready for longer than its probe allows.", []string{"Check that FIELDS(readinessProbe) fits the container: path, port and time to start.", "Read what it says: kubectl fairlead logs APP -c CONTAINER"}},
+	v1.ReasonReadinessFailing:  {"Container CONTAINER runs, but is not ready for longer than its probe allows.", []string{"Check that FIELDS(readinessProbe) fits the container: path, port and time to start.", "Read what it says: LOGS -c CONTAINER"}},
 	v1.ReasonPodRejected:       {"A node has rejected a pod; Kubernetes creates another one.", nil},
 	v1.ReasonEvicted:           {"A node has evicted a pod; Kubernetes creates another one.", []string{"If it happens again, raise spec.resources.requests to what the application uses: kubectl fairlead top APP"}},
 }
@@ -93,7 +94,7 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 		evidence, pod = f.podEvidence(problem)
 	}
 	known := f.ofReplicaSet(problem, f.aboutNodes(problem, f.adviceFor(problem)))
-	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod)
+	names := strings.NewReplacer("APP", f.app.Name, "CONTAINER", problem.Container, "POD", pod, "LOGS", f.logsOf(pod))
 	finding := Finding{Reason: problem.Reason, What: names.Replace(known.what) + f.extent(problem), Evidence: evidence}
 	if problem.Reason == v1.ReasonImagePullFailed {
 		f.addMissingPullSecrets(&finding)
@@ -204,15 +205,18 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 func (f facts) podEvidence(problem v1.Problem) (evidence []Evidence, pod string) {
 	objects, snapshot := f.Objects, f.Snapshot()
 	evidence = []Evidence{f.problemEvidence(problem)}
-	var order, former []int // Pods of the failing revision come first.
+	var failing, other, former []int // Pods of the failing revision come first.
 	for i, live := range objects.Pods {
-		if f.ofFormer(live) {
+		switch {
+		case f.ofFormer(live):
 			former = append(former, i)
-		} else {
-			order = append(order, i)
+		case hasProblem(snapshot.Pods[i].Problems, problem):
+			failing = append(failing, i)
+		default:
+			other = append(other, i)
 		}
 	}
-	for _, i := range append(order, former...) {
+	for _, i := range slices.Concat(failing, other, former) {
 		trimmed, live := snapshot.Pods[i], objects.Pods[i]
 		if trimmed.Problems == nil || tree.PodReady(live) {
 			continue
@@ -235,6 +239,23 @@ func (f facts) podEvidence(problem v1.Problem) (evidence []Evidence, pod string)
 		}
 	}
 	return evidence, pod
+}
+
+// hasProblem reports whether the container of the problem is one that fails in a pod. One that keeps exiting has exited before: a pod that
+// has just started has no earlier log.
+func hasProblem(of *child.PodProblems, problem v1.Problem) bool {
+	return of != nil && slices.ContainsFunc(of.Containers, func(container child.Container) bool {
+		return container.Name == problem.Container && (problem.Reason != v1.ReasonCrashLooping || container.Termination != nil)
+	})
+}
+
+// logsOf is the command that reads the log of a container of the pod. All pods are no substitute where one is known: old pods of a rollout
+// may lack the container, and have not exited.
+func (f facts) logsOf(pod string) string {
+	if pod == "" {
+		return "kubectl fairlead logs " + f.app.Name
+	}
+	return "kubectl logs " + pod
 }
 
 func (f facts) problemEvidence(problem v1.Problem) Evidence {

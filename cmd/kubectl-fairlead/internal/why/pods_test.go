@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
 
 // TestExtent calls no pod the only one while pods of another revision serve.
@@ -240,4 +241,31 @@ func TestPinnedPodsFail(t *testing.T) {
 	wantParts(t, "the spec", shown(t, loaded), map[string]bool{image: true, unpin: false})
 	application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(2))}
 	wantParts(t, "pinned", shown(t, loaded), map[string]bool{image: false, unpin: true, "undo web --to-revision=1": true})
+}
+
+// TestLogsOfTheFailingPod names the pod: old ones of a rollout, or one that has just started, have no log from before an exit.
+func TestLogsOfTheFailingPod(t *testing.T) {
+	const read = "Read what it said before it ended: "
+	for _, test := range []struct {
+		name string
+		pods int
+		want string
+	}{
+		{"one pod keeps exiting", 2, read + "kubectl logs web-exits -c web --previous"},
+		{"no pod can be read", 0, read + "kubectl fairlead logs web -c web --previous"},
+	} {
+		loaded := clustertest.Load(t, "image")
+		loaded.Application.Status.Problems = []v1.Problem{{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1}}
+		starts, exits := loaded.Pods[0].DeepCopy(), loaded.Pods[0].DeepCopy()
+		starts.Name, exits.Name = "web-starts", "web-exits"
+		starts.Status.ContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(treetest.Now)}}
+		status := &exits.Status.ContainerStatuses[0]
+		status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", FinishedAt: metav1.NewTime(treetest.Now)}
+		status.RestartCount = 3
+		loaded.Pods = []*corev1.Pod{starts, exits}[:test.pods]
+		if next := why.Explain(loaded).Findings[0].Next; len(next) == 0 || next[0] != test.want {
+			t.Errorf("%s: %q, want %q first", test.name, next, test.want)
+		}
+	}
 }

@@ -48,7 +48,7 @@ func failingWhileSuspended(f facts) []Finding {
 			Evidence: []Evidence{{Object: first.Ref(), Field: "status", Message: first.Message}},
 		}
 		if container := crashing(f.podNamed(first)); container != "" {
-			finding.Next = append(finding.Next, fmt.Sprintf("Read what it said before it ended: kubectl fairlead logs %s -c %s --previous", f.app.Name, container))
+			finding.Next = append(finding.Next, fmt.Sprintf("Read what it said before it ended: %s -c %s --previous", f.logsOf(first.Name), container))
 		}
 		finding.Next = append(finding.Next,
 			"If the Deployment is wrong, correct it by hand: kubectl edit deployment "+f.app.Name,
