@@ -37,7 +37,7 @@ var elsewhere = map[string]struct{ file, text string }{
 // excused are the commands that nothing runs, with the reason.
 var excused = map[string]string{
 	"kubectl logs -l apps.fairlead.dev/application=minimal --all-containers --prefix --follow": "it lasts, and the simulated nodes have no logs",
-	"kubectl logs deployment/minimal --previous":                                               "no container has crashed, and the simulated nodes have no logs",
+	"kubectl logs POD --previous":                                                                    "no container has crashed, and the simulated nodes have no logs",
 	"make fuzz DURATION=10m":                                                                         "it takes ten minutes; the tests of pkg/testing/schemagen draw from the same generator",
 	`make bench ARGS="-n=10000 -json=bench-10000.json"`:                                              "it takes long; .ci/run runs it with fewer Applications",
 	"go test ./pkg/render -run TestGolden -update":                                                   "it would write over what the test beside it compares with",
