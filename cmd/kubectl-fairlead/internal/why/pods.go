@@ -105,6 +105,7 @@ func (f facts) podFinding(problem v1.Problem) Finding {
 		}
 		finding.Next = append(finding.Next, f.withFields(names.Replace(next), problem.Container))
 	}
+	f.addFailedProbe(&finding, problem, pod)
 	if f.addQuotaRoom(&finding, problem) || f.addLimitRangeRoom(&finding, problem) {
 		return finding
 	}
