@@ -184,6 +184,8 @@ func (f facts) adviceFor(problem v1.Problem) advice {
 		known.next = []string{"Create the PersistentVolumeClaim that spec.mounts names, or correct its name: kubectl get persistentvolumeclaims"}
 	case problem.Reason == v1.ReasonPolicyDenied && saysLimitRange(problem.Message):
 		return advice{"A LimitRange of this namespace refuses the pods.", []string{f.keepRange(problem.Message), retries}}
+	case problem.Reason == v1.ReasonEvicted:
+		known.next = f.adviceForEvicted(problem.Message, known.next)
 	case problem.Reason == v1.ReasonReplicaFailure:
 		known.next = f.adviceForRejected(problem.Message, known.next)
 	case problem.Reason == v1.ReasonQuotaExceeded && says("must specify"):
