@@ -230,9 +230,28 @@ func validUntil(bundle []byte) time.Time {
 
 func (in Installation) permissions() Result {
 	if len(in.Denied) > 0 {
-		return Result{Permissions, tree.Progressing, "you may not " + strings.Join(in.Denied, ", ") + " in namespace " + in.Asked, "The commands leave out what you may not read."}
+		return Result{Permissions, tree.Progressing, "you may not " + strings.Join(in.Denied, ", ") + " in namespace " + in.Asked, in.withoutPermissions()}
 	}
 	return Result{Permissions, tree.Healthy, "you may do what the commands need in namespace " + in.Asked, ""}
+}
+
+// withoutPermissions says what the commands do without each of them.
+func (in Installation) withoutPermissions() string {
+	const (
+		write   = "patch " + v1.ApplicationResource
+		history = "list controllerrevisions"
+	)
+	var effects []string
+	if slices.Contains(in.Denied, write) {
+		effects = append(effects, "Edits of Applications are refused: ask the platform team for the role edit in this namespace.")
+	}
+	if slices.Contains(in.Denied, history) {
+		effects = append(effects, "history and undo need controllerrevisions.")
+	}
+	if slices.ContainsFunc(in.Denied, func(denied string) bool { return denied != write && denied != history }) {
+		effects = append(effects, "The commands leave out what you may not read.")
+	}
+	return strings.Join(effects, " ")
 }
 
 // Print writes the results as text.

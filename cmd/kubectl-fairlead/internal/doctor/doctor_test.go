@@ -123,20 +123,31 @@ func TestExamine(t *testing.T) {
 
 // TestPermissions names the namespace that was asked about: without -n it is the one in the kubeconfig, and in another one the answer may differ.
 func TestPermissions(t *testing.T) {
+	const (
+		leaveOut  = "The commands leave out what you may not read."
+		edits     = "Edits of Applications are refused: ask the platform team for the role edit in this namespace."
+		revisions = "history and undo need controllerrevisions."
+	)
 	in := healthy(t)
 	in.Asked = "dev"
 	for _, test := range []struct {
-		denied []string
-		want   string
+		denied     []string
+		want, next string
 	}{
-		{nil, "you may do what the commands need in namespace dev"},
-		{[]string{"list pods", "get pods/log"}, "you may not list pods, get pods/log in namespace dev"},
+		{nil, "you may do what the commands need in namespace dev", ""},
+		{[]string{"list pods", "get pods/log"}, "you may not list pods, get pods/log in namespace dev", leaveOut},
+		{[]string{"patch applications"}, "you may not patch applications in namespace dev", edits},
+		{[]string{"list controllerrevisions"}, "you may not list controllerrevisions in namespace dev", revisions},
+		{
+			[]string{"patch applications", "list controllerrevisions", "list events"},
+			"you may not patch applications, list controllerrevisions, list events in namespace dev", edits + " " + revisions + " " + leaveOut,
+		},
 	} {
 		in.Denied = test.denied
 		results := doctor.Examine(in, now)
 		i := slices.IndexFunc(results, func(r doctor.Result) bool { return r.Check == doctor.Permissions })
-		if got := results[i].Message; got != test.want {
-			t.Errorf("%q, want %q", got, test.want)
+		if got := results[i]; got.Message != test.want || got.Next != test.next {
+			t.Errorf("%q, %q, want %q, %q", got.Message, got.Next, test.want, test.next)
 		}
 	}
 }
