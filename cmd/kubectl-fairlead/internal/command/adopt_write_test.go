@@ -143,7 +143,7 @@ func TestRolloutThatWaits(t *testing.T) {
 func TestOwnedAlready(t *testing.T) {
 	const owned = "the Deployment belongs to the Application web already"
 	service := func(annotations map[string]string) *corev1.Service {
-		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: annotations}}
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: annotations}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}}}
 	}
 	for name, test := range map[string]struct {
 		service *corev1.Service
