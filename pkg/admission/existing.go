@@ -54,12 +54,22 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 		}
 		advice := plan.NotOwnedAdvice(kind, existing)
 		if without := plan.WithoutChild(kind); adopts && without != "" && !plan.IsLeftover(existing) {
-			advice = "keep it, since what runs now may need it, and " + without + " until the Application has adopted the Deployment" // Its deletion may be an outage.
+			// Its deletion may be an outage.
+			advice = "keep it, since what runs now may need it, and " + without + " until the condition Adopted is True; " + onceAdopted(kind)
 		}
 		found.warnings = append(found.warnings, fmt.Sprintf("%s %q in namespace %q is not this Application's, so Fairlead leaves it alone%s: %s",
 			children[i].Kind, children[i].Name, children[i].Namespace, effect, advice))
 	}
 	return nil
+}
+
+// onceAdopted says what to do about an object of others after the adoption. Its name is still taken, and the new pods keep the labels by which
+// it finds the old ones: two budgets refuse every eviction.
+func onceAdopted(kind child.Kind) string {
+	if kind == child.Ingress {
+		return "then leave it so, or hand the Ingress over as docs/guides/migrate.md says"
+	}
+	return "then leave it so, or delete the " + kind.Kind + " and set the field again"
 }
 
 // newChildren are the first children of an Application whose names other objects may have, in the order of writes.

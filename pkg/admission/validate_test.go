@@ -203,9 +203,21 @@ func TestValidate(t *testing.T) {
 			cluster: cluster{exist: []string{"Deployment/web", "Service/web", "HorizontalPodAutoscaler/web"}},
 			warned: []string{
 				`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: `,
-				`HorizontalPodAutoscaler "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: keep it, since what runs now may need it, and remove spec.autoscaling until the Application has adopted the Deployment`,
+				`HorizontalPodAutoscaler "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: keep it, since what runs now may need it, and remove spec.autoscaling until the condition Adopted is True; ` +
+					`then leave it so, or delete the HorizontalPodAutoscaler and set the field again`,
 			},
 			unwarned: `Service "web" in`, // The adoption of the Deployment takes it over.
+		},
+		{
+			name: "a budget and an Ingress of others beside their Deployment", updated: both(scaled, withRoute("a.example.com")),
+			cluster: cluster{exist: []string{"Deployment/web", "Service/web", "PodDisruptionBudget/web", "Ingress/web"}},
+			warned: []string{
+				`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: `,
+				`PodDisruptionBudget "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: keep it, since what runs now may need it, ` +
+					`and set spec.disruptionBudget to mode Disabled until the condition Adopted is True; then leave it so, or delete the PodDisruptionBudget and set the field again`,
+				`Ingress "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: keep it, since what runs now may need it, ` +
+					`and remove spec.routes until the condition Adopted is True; then leave it so, or hand the Ingress over as docs/guides/migrate.md says`,
+			},
 		},
 		{
 			name: "a Service beside a Deployment that an earlier Application left behind", updated: application(nil),

@@ -63,9 +63,9 @@ func refuseChildren(in Input, live *appsv1.Deployment) (refusals []refusal) {
 			}
 		// The informers have no object without Fairlead's labels, so a second autoscaler or budget would go unnoticed.
 		case child.HorizontalPodAutoscaler:
-			refusals = append(refusals, refusal{"spec.autoscaling", "the Deployment may have an autoscaler already; remove it from the Application, and add it when the condition Adopted is True"})
+			refusals = append(refusals, refusal{"spec.autoscaling", "the Deployment may have an autoscaler already; remove the field, and once the condition Adopted is True, delete any other autoscaler and set the field again"})
 		case child.PodDisruptionBudget:
-			refusals = append(refusals, refusal{"spec.disruptionBudget", "the pods may have a budget already; set mode Disabled in the Application until the condition Adopted is True"})
+			refusals = append(refusals, refusal{"spec.disruptionBudget", "the pods may have a budget already; set mode Disabled, and once the condition Adopted is True, delete any other budget and set another mode"})
 		}
 	}
 	return refusals

@@ -152,8 +152,10 @@ func TestAdoptDeployment(t *testing.T) {
 		}, plan.AdoptionRefused, "spec.config"},
 		{"an autoscaler", func(app *v1.Application, _ *appsv1.Deployment) {
 			app.Spec.Replicas, app.Spec.Autoscaling = nil, &v1.Autoscaling{MaxReplicas: 5}
-		}, plan.AdoptionRefused, "spec.autoscaling"},
-		{"a disruption budget", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.DisruptionBudget = nil }, plan.AdoptionRefused, "spec.disruptionBudget"},
+		}, plan.AdoptionRefused, "because of spec.autoscaling: the Deployment may have an autoscaler already; remove the field, " +
+			"and once the condition Adopted is True, delete any other autoscaler and set the field again"},
+		{"a disruption budget", func(app *v1.Application, _ *appsv1.Deployment) { app.Spec.DisruptionBudget = nil }, plan.AdoptionRefused,
+			"because of spec.disruptionBudget: the pods may have a budget already; set mode Disabled, and once the condition Adopted is True, delete any other budget and set another mode"},
 		{"all at once", func(app *v1.Application, live *appsv1.Deployment) {
 			live.Spec.Selector.MatchLabels["release"], live.Spec.Template.Labels["release"] = "r", "r"
 			app.Spec.Paused, app.Spec.Replicas = nil, new(int32(1))
