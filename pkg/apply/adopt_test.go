@@ -302,6 +302,11 @@ func TestAdoptServiceProvesItsPods(t *testing.T) {
 				if result.Adoption != plan.AdoptionShared {
 					t.Errorf("the adoption is %s", result.Adoption)
 				}
+				// A controller would create a deleted pod again, with the same labels.
+				const advice = "; change the labels in the pod template of its controller, or, if it has none, delete the pod or give it other labels"
+				if !strings.HasSuffix(result.Reason, advice) {
+					t.Errorf("the reason is %q, want it to end with %q", result.Reason, advice)
+				}
 			}
 		})
 	}

@@ -141,6 +141,7 @@ func deploymentStep(steps []Step) *Step {
 func (s Step) SharedBy(pod string) Step {
 	s.Action, s.Adoption = NotOwned, AdoptionShared
 	s.Reason = s.Ref.Kind.Kind + " " + s.Ref.Name + " cannot be adopted because it selects pod " + pod + ", which does not carry the label " +
-		v1.LabelApplication + " of the Application; delete the pod, or give it other labels"
+		v1.LabelApplication + " of the Application; change the labels in the pod template of its controller, or, if it has none, " +
+		"delete the pod or give it other labels" // A controller would create the pod again, with the same labels.
 	return s
 }

@@ -94,7 +94,7 @@ func (f facts) shared(resource v1.ResourceStatus) (finding Finding, found bool) 
 		What:     fmt.Sprintf("Service %s is not adopted, because it selects a pod that is not the Application's.", resource.Name),
 		Evidence: []Evidence{resourceEvidence(f.app, resource)},
 		Next: []string{
-			"Delete " + pod + ", or give it other labels. If a controller creates such pods, change the labels in its pod template.",
+			"Change the labels in the pod template of the controller of " + pod + ". If it has none, delete the pod or give it other labels.",
 			"Keep the Service: clients use it, and the Application adopts it once all of its pods are the Application's.",
 		},
 	}, true
