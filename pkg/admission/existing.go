@@ -52,7 +52,7 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 		if kind == child.ConfigMap {
 			effect = " and starts no pods"
 		}
-		advice := plan.NotOwnedAdvice(kind, existing)
+		advice := plan.NotOwnedAdvice(in.new, child.Ref{Kind: kind, Namespace: in.new.Namespace, Name: children[i].Name}, existing)
 		if without := plan.WithoutChild(kind); adopts && without != "" && !plan.IsLeftover(existing) {
 			// Its deletion may be an outage.
 			advice = "keep it, since what runs now may need it, and " + without + " until the condition Adopted is True; " + onceAdopted(kind)

@@ -247,6 +247,17 @@ func TestValidate(t *testing.T) {
 			unwarned: "HTTPRoute",
 		},
 		{
+			name: "Ingresses of others, which have the names of two routes", updated: both(withRoute("a.example.com"), func(a *v1.Application) {
+				a.Spec.Routes = append(a.Spec.Routes, v1.Route{Name: "second", Hostnames: []string{"b.example.com"}})
+			}),
+			cluster: cluster{exist: []string{"Ingress/web", "Ingress/web-second"}},
+			warned: []string{
+				`Ingress "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: hand it over as docs/guides/migrate.md says, delete it, or give the Application another name`,
+				`Ingress "web-second" in namespace "shop" is not this Application's, so Fairlead leaves it alone: hand it over as docs/guides/migrate.md says, ` +
+					`remove or rename route second in spec.routes so that it stays, delete it, or give the Application another name`,
+			},
+		},
+		{
 			name: "an Ingress of its own, after a restore", updated: application(withRoute("a.example.com")),
 			cluster: cluster{owned: []string{"Ingress/web"}},
 		},

@@ -50,7 +50,7 @@ func TestCreateWhereTheNameIsTaken(t *testing.T) {
 		applytest.Put(f.server, child.ConfigMap, bare())
 		before := f.server.Version()
 		result := f.do(f.create(child.ConfigMap, step))
-		if result.Action != plan.NotOwned || result.Reason != plan.NotOwnedMessage(result.Ref, bare()) || result.UID != "" {
+		if result.Action != plan.NotOwned || result.Reason != plan.NotOwnedMessage(&v1.Application{}, result.Ref, bare()) || result.UID != "" {
 			t.Errorf("the result is %s of %q: %s", result.Action, result.UID, result.Reason)
 		}
 		if f.server.Version() != before {

@@ -107,7 +107,7 @@ func consents(live metav1.Object, application *v1.Application) bool {
 // Foreign returns the step for an object that is not the Application's: it is refused. If the Application may adopt it,
 // the reason says how a user consents to that. Without the labels the informers do not have the object.
 func (s Step) Foreign(application *v1.Application, live metav1.Object) Step {
-	s.Action, s.Reason = NotOwned, NotOwnedMessage(s.Ref, live)
+	s.Action, s.Reason = NotOwned, NotOwnedMessage(application, s.Ref, live)
 	s.Adoptable, s.LeftBehind = Adoptable(s.Ref.Kind, live), IsLeftover(live)
 	if application.Spec.AdoptionPolicy != v1.AdoptionConsented || !adopts(s.Ref.Kind) || metav1.GetControllerOfNoCopy(live) != nil {
 		return s

@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -206,7 +207,7 @@ func TestNotOwnedMessage(t *testing.T) {
 		{"of a controller", owner(new(true)), "ConfigMap web-config exists and belongs to StatefulSet db (UID db-uid); give the Application another name"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := plan.NotOwnedMessage(child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web-config"}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
+			if got := plan.NotOwnedMessage(&v1.Application{}, child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web-config"}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -236,7 +237,7 @@ func TestLeftBehind(t *testing.T) {
 			t.Errorf("with %s: %t, want %t", name, got, test.want)
 		}
 		const message = "Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name"
-		if got := plan.NotOwnedMessage(child.Ref{Kind: child.Service, Name: "web"}, service); (got == message) != test.want {
+		if got := plan.NotOwnedMessage(&v1.Application{}, child.Ref{Kind: child.Service, Name: "web"}, service); (got == message) != test.want {
 			t.Errorf("with %s: %q", name, got)
 		}
 	}
@@ -274,7 +275,7 @@ func TestEjected(t *testing.T) {
 			beginning + " and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name",
 		},
 	} {
-		if got := plan.NotOwnedMessage(child.Ref{Kind: child.ServiceAccount, Name: "web"}, &test.account); got != test.want {
+		if got := plan.NotOwnedMessage(&v1.Application{}, child.Ref{Kind: child.ServiceAccount, Name: "web"}, &test.account); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -297,6 +298,38 @@ func TestRenderedChildThatDoesNotFit(t *testing.T) {
 	}
 }
 
+// Without the first of several routes, the next one has the name of the Application, and without all of them nothing serves.
+func TestNotOwnedRoute(t *testing.T) {
+	const handOver, end = "hand it over as docs/guides/migrate.md says, ", "delete it, or give the Application another name"
+	long := strings.Repeat("b", 63)
+	for _, test := range []struct {
+		kind   child.Kind
+		name   string
+		routes []string
+		want   string
+	}{
+		{child.Ingress, "web", []string{"a"}, handOver + "remove spec.routes so that it stays, " + end},
+		{child.Ingress, "web", []string{"a", "b"}, handOver + end},
+		{child.Ingress, "web-b", []string{"a", "b", "c"}, handOver + "remove or rename route b in spec.routes so that it stays, " + end},
+		{child.HTTPRoute, "web", []string{"a"}, "remove spec.routes so that it stays, " + end},
+		{child.HTTPRoute, "web-redirect", []string{"a"}, "remove spec.routes so that it stays, " + end},
+		{child.HTTPRoute, "web", []string{"a", "b"}, end},
+		{child.HTTPRoute, "web-redirect", []string{"a", "b"}, end},
+		{child.HTTPRoute, "web-c", []string{"a", "b", "c"}, "remove or rename route c in spec.routes so that it stays, " + end},
+		{child.HTTPRoute, "web-b-redirect", []string{"a", "b"}, "remove or rename route b in spec.routes so that it stays, " + end},
+		{child.HTTPRoute, "web-" + long[:48] + "-0123456789", []string{"a", long}, end}, // The name was cut.
+	} {
+		app := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+		for _, route := range test.routes {
+			app.Spec.Routes = append(app.Spec.Routes, v1.Route{Name: route})
+		}
+		want := test.kind.Kind + " " + test.name + " exists and does not belong to the Application; " + test.want
+		if got := plan.NotOwnedMessage(app, child.Ref{Kind: test.kind, Namespace: "shop", Name: test.name}, &networkingv1.Ingress{}); got != want {
+			t.Errorf("beside routes %q: %q, want %q", test.routes, got, want)
+		}
+	}
+}
+
 // A Service is adopted with its Deployment, so its message does not only say to delete it.
 func TestNotOwnedService(t *testing.T) {
 	const want = "Service web exists and does not belong to the Application; " +
@@ -313,7 +346,7 @@ func TestNotOwnedService(t *testing.T) {
 		"an alias":                     {&corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "db.example.com"}}, never},
 		"with endpoints of its writer": {&corev1.Service{}, never},
 	} {
-		if got := plan.NotOwnedMessage(child.Ref{Kind: child.Service, Namespace: "shop", Name: "web"}, test.live); got != test.want {
+		if got := plan.NotOwnedMessage(&v1.Application{}, child.Ref{Kind: child.Service, Namespace: "shop", Name: "web"}, test.live); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
@@ -325,20 +358,20 @@ func TestNotOwnedDeployment(t *testing.T) {
 	const begin, end = "Deployment web exists and does not belong to the Application; ", "delete it with --cascade=orphan, which keeps its pods, or give the Application another name"
 	deployment := &appsv1.Deployment{}
 	for _, want := range []string{begin + "let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " + end, begin + end} {
-		if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, deployment); got != want {
+		if got := plan.NotOwnedMessage(&v1.Application{}, child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, deployment); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		deployment.Annotations = map[string]string{"meta.helm.sh/release-name": "web"}
 	}
 	deployment = &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Selector: expressions()}}
-	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, deployment); got != begin+end {
+	if got := plan.NotOwnedMessage(&v1.Application{}, child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, deployment); got != begin+end {
 		t.Errorf("%q, want %q", got, begin+end)
 	}
 	ours := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{"meta.helm.sh/release-name": "web"}}}
 	ours.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	ours.Spec.Template.Labels = map[string]string{"app": "web", v1.LabelApplication: "web"}
 	const over = begin + "delete it with --cascade=orphan, after which the Application's own takes its pods over and replaces them, or give the Application another name"
-	if got := plan.NotOwnedMessage(child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, ours); got != over {
+	if got := plan.NotOwnedMessage(&v1.Application{}, child.Ref{Kind: child.Deployment, Namespace: "shop", Name: "web"}, ours); got != over {
 		t.Errorf("%q, want %q", got, over)
 	}
 	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid"}, Spec: v1.ApplicationSpec{AdoptionPolicy: v1.AdoptionConsented}}

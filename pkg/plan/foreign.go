@@ -70,23 +70,24 @@ func stays(object metav1.Object) bool {
 }
 
 // NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
-func NotOwnedMessage(ref child.Ref, object metav1.Object) string {
+func NotOwnedMessage(application *v1.Application, ref child.Ref, object metav1.Object) string {
 	name := ref.Kind.Kind + " " + ref.Name
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); %s", name, controller.Kind, controller.Name, controller.UID, NotOwnedAdvice(ref.Kind, object))
+		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); %s", name, controller.Kind, controller.Name, controller.UID, NotOwnedAdvice(application, ref, object))
 	}
 	if IsLeftover(object) {
-		return name + " exists, left behind by an earlier Application; " + NotOwnedAdvice(ref.Kind, object)
+		return name + " exists, left behind by an earlier Application; " + NotOwnedAdvice(application, ref, object)
 	}
-	return name + " exists and does not belong to the Application; " + NotOwnedAdvice(ref.Kind, object)
+	return name + " exists and does not belong to the Application; " + NotOwnedAdvice(application, ref, object)
 }
 
 // nameAccount is a way out that the class, the controller or the permissions of the user may exclude.
 const nameAccount = "name it in spec.serviceAccount.name if that is allowed"
 
-// NotOwnedAdvice says what to do about an object of the kind that has the name of a child and is not the Application's.
-func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
+// NotOwnedAdvice says what to do about an object that has the name of a child and is not the Application's.
+func NotOwnedAdvice(application *v1.Application, ref child.Ref, object metav1.Object) string {
 	const rename = "give the Application another name"
+	kind := ref.Kind
 	if metav1.GetControllerOfNoCopy(object) != nil {
 		return rename
 	}
@@ -94,7 +95,11 @@ func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
 		return "take it back as docs/guides/take-back.md says, or " + rename
 	}
 	advice := deletion(kind, object)
-	if without := WithoutChild(kind); without != "" {
+	without := WithoutChild(kind)
+	if kind == child.Ingress || kind == child.HTTPRoute {
+		without = WithoutRoute(application, ref)
+	}
+	if without != "" {
 		advice = without + " so that it stays, " + advice
 	}
 	if kind == child.Ingress {
@@ -111,6 +116,22 @@ func NotOwnedAdvice(kind child.Kind, object metav1.Object) string {
 		advice = "let the Application adopt it (spec.adoptionPolicy), which " + keeps + ", " + advice
 	}
 	return advice + ", or " + rename
+}
+
+// WithoutRoute says how an Application asks for no Ingress or HTTPRoute of this name, and keeps its others, which serve; "" if there is no
+// such way. Of several routes, the first cannot go: the next one would take its name.
+func WithoutRoute(application *v1.Application, ref child.Ref) string {
+	routes := application.Spec.Routes
+	if len(routes) < 2 {
+		return WithoutChild(ref.Kind)
+	}
+	for i := 1; i < len(routes); i++ {
+		own := application.Name + "-" + routes[i].Name
+		if ref.Name == own || ref.Kind == child.HTTPRoute && ref.Name == own+v1.RedirectSuffix {
+			return "remove or rename route " + routes[i].Name + " in spec.routes"
+		}
+	}
+	return ""
 }
 
 // WithoutChild says how an Application asks for no child of the kind, so that an object of others keeps the name; "" if there is no such way.

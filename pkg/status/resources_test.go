@@ -141,7 +141,7 @@ func TestConflictsAreNamed(t *testing.T) {
 		service := newService()
 		service.OwnerReferences = controllerRef("Shop", "front", "1")
 		r := result(plan.NotOwned, kind, name, service)
-		r.Reason = plan.NotOwnedMessage(r.Ref, service)
+		r.Reason = plan.NotOwnedMessage(&v1.Application{}, r.Ref, service)
 		return r
 	}
 	waits := result(plan.WaitDependency, child.Ingress, "web", nil)

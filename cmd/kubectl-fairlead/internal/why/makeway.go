@@ -138,6 +138,11 @@ func (f facts) keepInstead(resource v1.ResourceStatus, live child.Object) []stri
 		return []string{"Set spec.disruptionBudget to mode Disabled: then the PodDisruptionBudget stays, and keeps working."}
 	case resource.Kind == child.Ingress.Kind && resource.Name == f.app.Name:
 		return []string{"Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'."}
+	case resource.Kind == child.Ingress.Kind, resource.Kind == child.HTTPRoute.Kind:
+		ref, _ := child.RefOf(f.app, resource)
+		if without := plan.WithoutRoute(f.app, ref); without != "" {
+			return []string{strings.ToUpper(without[:1]) + without[1:] + ": then the " + resource.Kind + " stays, and keeps working."}
+		}
 	}
 	return nil
 }

@@ -136,6 +136,21 @@ func TestKeepsTheAutoscaler(t *testing.T) {
 	}
 }
 
+// TestKeepsTheIngressOfARoute: an Application that goes without one route keeps its other Ingresses, which serve.
+func TestKeepsTheIngressOfARoute(t *testing.T) {
+	loaded := clustertest.Load(t, "paused")
+	loaded.Application.Spec.Routes = []v1.Route{{Name: "public"}, {Name: "internal"}}
+	ingress := &networkingv1.Ingress{}
+	addForeign(loaded, child.Ingress, ingress, v1.ResourceConflict, "It exists.")
+	ingress.Name = "web-internal"
+	resources := loaded.Application.Status.Resources
+	resources[len(resources)-1].Name = ingress.Name
+	text, _ := printed(t, loaded)
+	wantParts(t, "Ingress", text, map[string]bool{
+		"   → Remove or rename route internal in spec.routes: then the Ingress stays, and keeps working.\n   → Or delete the Ingress, or give the Application another name.\n": true,
+	})
+}
+
 // TestLeftoverServiceAccount: the advice to take back what eject left behind is not followed by another about the same object.
 func TestLeftoverServiceAccount(t *testing.T) {
 	const takeBack, rename = "Take back what the earlier Application left behind: see docs/guides/take-back.md", "Or give the Application another name."
