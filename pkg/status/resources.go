@@ -336,14 +336,14 @@ func blockedMessage(same []assessment) string {
 		if !slices.ContainsFunc(same, func(a assessment) bool { return !a.LeftBehind }) {
 			return subject + " exist, left behind by an earlier Application; take them back as docs/guides/take-back.md says, or give the Application another name."
 		}
-		advice := "delete them"
-		if slices.ContainsFunc(same, func(a assessment) bool { return a.Ref.Kind == child.Deployment }) {
-			advice += " (the Deployment with --cascade=orphan, which keeps its pods)"
-		}
+		advice := "see status.resources for what to do about each" // To delete the Ingress among them would be an outage.
 		// A Service is adopted with its Deployment.
 		stays := func(a assessment) bool { return a.Ref.Kind == child.Deployment && !a.Adoptable }
-		if slices.ContainsFunc(same, func(a assessment) bool { return a.Adoptable }) && !slices.ContainsFunc(same, stays) {
+		if slices.ContainsFunc(same, func(a assessment) bool { return a.Adoptable && !a.LeftBehind }) && !slices.ContainsFunc(same, stays) {
 			advice = "let the Application adopt what it can (spec.adoptionPolicy), " + advice
+		}
+		if slices.ContainsFunc(same, func(a assessment) bool { return a.LeftBehind }) {
+			advice = "take back what an earlier Application left behind (docs/guides/take-back.md), " + advice
 		}
 		if slices.ContainsFunc(same, func(a assessment) bool { return a.Ref.Kind == child.ServiceAccount && !a.LeftBehind }) {
 			advice = "name the ServiceAccount in spec.serviceAccount.name if that is allowed, " + advice

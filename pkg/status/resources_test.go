@@ -170,7 +170,7 @@ func TestConflictsAreNamed(t *testing.T) {
 	}{
 		{
 			[]plan.Result{expressions, orphan(child.Service)},
-			"Deployment web and 1 more exist and do not belong to the Application; delete them (the Deployment with --cascade=orphan, which keeps its pods), or give the Application another name. Checked again within 30 s.",
+			"Deployment web and 1 more exist and do not belong to the Application; see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Deployment web exists and does not belong to the Application; delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
 				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
@@ -182,7 +182,7 @@ func TestConflictsAreNamed(t *testing.T) {
 		},
 		{
 			[]plan.Result{one, two, waits},
-			"Service web and 1 more exist and do not belong to the Application; delete them, or give the Application another name. Waiting for it: Ingress web. Checked again within 30 s.",
+			"Service web and 1 more exist and do not belong to the Application; see status.resources for what to do about each, or give the Application another name. Waiting for it: Ingress web. Checked again within 30 s.",
 			[]string{
 				"Service web exists and belongs to Shop front (UID 1); give the Application another name.",
 				"ConfigMap web-config exists and belongs to Shop front (UID 1); give the Application another name.",
@@ -190,7 +190,7 @@ func TestConflictsAreNamed(t *testing.T) {
 		},
 		{
 			[]plan.Result{orphan(child.Deployment), orphan(child.Service)},
-			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them (the Deployment with --cascade=orphan, which keeps its pods), or give the Application another name. Checked again within 30 s.",
+			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Deployment web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " +
 					"delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
@@ -205,10 +205,19 @@ func TestConflictsAreNamed(t *testing.T) {
 				"Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
 			},
 		},
+		{ // An Application takes back, and does not adopt, what was left behind. Pods may read the ConfigMap.
+			[]plan.Result{left(child.Service), orphan(child.ConfigMap)},
+			"Service web and 1 more exist and do not belong to the Application; take back what an earlier Application left behind (docs/guides/take-back.md), " +
+				"see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
+			[]string{
+				"Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
+				"ConfigMap web exists and does not belong to the Application; remove spec.config so that it stays, delete it, or give the Application another name.",
+			},
+		},
 		{ // Other pods probably run as the ServiceAccount.
 			[]plan.Result{orphan(child.ServiceAccount), orphan(child.ConfigMap)},
 			"ServiceAccount web and 1 more exist and do not belong to the Application; name the ServiceAccount in spec.serviceAccount.name if that is allowed, " +
-				"delete them, or give the Application another name. Checked again within 30 s.",
+				"see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"ServiceAccount web exists and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name.",
 				"ConfigMap web exists and does not belong to the Application; remove spec.config so that it stays, delete it, or give the Application another name.",
@@ -216,7 +225,7 @@ func TestConflictsAreNamed(t *testing.T) {
 		},
 		{ // Not all of them were left behind.
 			[]plan.Result{left(child.Deployment), orphan(child.Service)},
-			"Deployment web and 1 more exist and do not belong to the Application; let the Application adopt what it can (spec.adoptionPolicy), delete them (the Deployment with --cascade=orphan, which keeps its pods), or give the Application another name. Checked again within 30 s.",
+			"Deployment web and 1 more exist and do not belong to the Application; take back what an earlier Application left behind (docs/guides/take-back.md), let the Application adopt what it can (spec.adoptionPolicy), see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Deployment web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
 				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
