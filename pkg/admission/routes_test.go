@@ -15,7 +15,7 @@ import (
 )
 
 const keptConflict = `the spec is stored, but not applied until this is fixed: spec.routes[0].hostnames[0]: Invalid value: "web.example.com": ` +
-	`belongs to Application other/front: choose another host name or path`
+	`belongs to Application other/front of another namespace, with all its paths: choose another host name`
 
 // TestKeptConflict: an update beside a route that another Application has is accepted, and kubectl says that it is not carried out.
 func TestKeptConflict(t *testing.T) {

@@ -24,12 +24,12 @@ import (
 // TestAccepted: what the API server refuses ends diff. What it answers about permissions does not.
 func TestAccepted(t *testing.T) {
 	resource := v1.Resource(v1.ApplicationResource)
-	host := field.Invalid(field.NewPath("spec", "routes").Index(0).Child("hostnames").Index(0), "a.example.com", "belongs to Application t10/b: choose another host name or path")
+	host := field.Invalid(field.NewPath("spec", "routes").Index(0).Child("hostnames").Index(0), "a.example.com", "belongs to Application t10/b of another namespace, with all its paths: choose another host name")
 	invalid := apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind).GroupKind(), "web", field.ErrorList{host})
 	twice := apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind).GroupKind(), "web", field.ErrorList{field.Required(field.NewPath("spec", "a"), ""), field.Required(field.NewPath("spec", "b"), "")})
 	denied := apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind).GroupKind(), "web", field.ErrorList{host})
 	denied.ErrStatus.Message = `admission webhook "validate.applications.apps.fairlead.dev" denied the request: ` + denied.ErrStatus.Message
-	const byField = `the Application would be refused (Invalid): spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application t10/b: choose another host name or path`
+	const byField = `the Application would be refused (Invalid): spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application t10/b of another namespace, with all its paths: choose another host name`
 	const policy = `admission webhook "images.example.com" denied the request: no latest tag`
 	const down = `failed calling webhook "images.example.com": connection refused`
 	const ends = "unable to create new content in namespace shop because it is being terminated"

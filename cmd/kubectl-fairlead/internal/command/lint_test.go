@@ -228,7 +228,7 @@ func TestLintTogether(t *testing.T) {
 		"a class twice": {[]string{class, class},
 			`-:8: metadata.name: Duplicate value: "shared": this ApplicationClass is at -:3 too, and the one that is applied last wins: remove one of them (together)`},
 		"a host name": {[]string{web(shop, "a.example.com"), web(blog, "A.example.com")},
-			`-:15: spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application shop/web: choose another host name or path (together)`},
+			`-:15: spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application shop/web of another namespace, with all its paths: choose another host name (together)`},
 		"a host name under a wildcard": {[]string{web(shop, `"*.example.com"`), web(blog, "a.example.com")},
 			`-:15: spec.routes[0].hostnames[0]: Invalid value: "a.example.com": overlaps with *.example.com of Application shop/web: choose another host name (together)`},
 		"a path, in no namespace": {[]string{web("name: web", "a.example.com"), web("name: api", "a.example.com")},

@@ -143,6 +143,9 @@ func refusedSpec(f facts) []Finding {
 			"Or use another host name or path.",
 		}
 	}
+	if f.ready.Reason == v1.ReasonRouteConflict && validation.NeedsOtherHost(f.ready.Message) {
+		next = []string{"Use another host name, or remove it from the Application that has it."}
+	}
 	if pin := edit.PinOf(f.app); pin > 0 && strings.Contains(f.ready.Message, fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for", pin)) {
 		what = fmt.Sprintf("Revision %d, which spec.rollback.toRevision asks for, is not carried out: it %s. %s", pin, refusalWords(f.ready.Reason), f.unchanged())
 		next = []string{

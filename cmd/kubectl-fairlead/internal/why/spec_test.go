@@ -33,7 +33,10 @@ func TestRefusedSpecRepairsNothing(t *testing.T) {
 
 // TestHeldRoute: the Application that goes on serving a host name is named with the command that ends it.
 func TestHeldRoute(t *testing.T) {
-	const elsewhere = "Use another host name or path, or remove it from the Application that has it."
+	const (
+		elsewhere = "Use another host name or path, or remove it from the Application that has it."
+		otherHost = "Use another host name, or remove it from the Application that has it."
+	)
 	loaded := clustertest.Load(t, "paused")
 	loaded.Application.Spec.Paused, loaded.Application.Status.Conditions = nil, loaded.Application.Status.Conditions[:1]
 	ready := meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady)
@@ -44,8 +47,23 @@ func TestHeldRoute(t *testing.T) {
 		"→ Let Fairlead go on with Application front, so that it gives the host name up: kubectl fairlead resume front\n": true,
 		"→ Or use another host name or path.\n": true, elsewhere: false,
 	})
-	ready.Message = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": belongs to Application other/front: choose another host name or path`
-	wantParts(t, "owned", shown(t, loaded), map[string]bool{elsewhere: true, "kubectl fairlead resume": false})
+	const (
+		owned   = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": belongs to Application shop/front: choose another host name or path`
+		whole   = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": belongs to Application other/front of another namespace, with all its paths: choose another host name`
+		overlap = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": overlaps with *.example.com of Application other/front: choose another host name`
+	)
+	for name, test := range map[string]struct {
+		message, step, not string
+	}{
+		"owned in the namespace":       {owned, elsewhere, otherHost},
+		"owned in another namespace":   {whole, otherHost, elsewhere},
+		"overlaps":                     {overlap, otherHost, elsewhere},
+		"one of each":                  {"[" + whole + ", " + owned + "]", elsewhere, otherHost},
+		"perhaps served, but not seen": {`spec.routes[0].hostnames[0]: Invalid value: "web.example.com": the controller cannot list HTTPRoutes`, elsewhere, otherHost},
+	} {
+		ready.Message = test.message
+		wantParts(t, name, shown(t, loaded), map[string]bool{test.step: true, test.not: false, "kubectl fairlead resume": false})
+	}
 }
 
 // TestPauseBeforeTheDeployment: while a child is in conflict and there is no Deployment, the way out needs the pause, so why does not advise

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -147,7 +148,7 @@ func (c routeCheck) validateHost(path *field.Path, host string) (*field.Error, e
 	if theirs == nil || ours != nil && ranks(ours, theirs) < 0 {
 		return nil, nil
 	}
-	return c.belongsTo(path, host, theirs), nil
+	return hostBelongsTo(path, host, theirs), nil
 }
 
 // validateKey returns an error if another Application of the namespace, or of one that shares the host name, owns the
@@ -279,7 +280,7 @@ func first(a, b bool) int {
 // owner's spec would not show it. The claim ends when the owner is resumed, and a sync follows. A tenant of another namespace does not learn
 // the owner's reconcilePolicy, and could not change it.
 func (c routeCheck) belongsTo(path *field.Path, asked string, owner *v1.RouteClaim) *field.Error {
-	name := owner.Application.Namespace + "/" + owner.Application.Name
+	name := nameOf(owner)
 	if isHeld(owner) && owner.Application.Namespace == c.app.Namespace {
 		gaveUp := "it"
 		if asked != owner.Host {
@@ -288,10 +289,22 @@ func (c routeCheck) belongsTo(path *field.Path, asked string, owner *v1.RouteCla
 		return field.Invalid(path, asked, fmt.Sprintf("Application %s gave %s up, but its reconcilePolicy keeps it: "+
 			"resume that Application, or choose another host name or path", name, gaveUp)) // GivenUpBy reads it.
 	}
-	if asked != owner.Host && v1.HostsOverlap(asked, owner.Host) {
-		return field.Invalid(path, asked, fmt.Sprintf("overlaps with %s of Application %s: choose another host name", owner.Host, name))
+	return field.Invalid(path, asked, fmt.Sprintf("belongs to Application %s: "+otherHost+orPath, name))
+}
+
+// NeedsOtherHost reads these.
+const otherHost, orPath = "choose another host name", " or path"
+
+// hostBelongsTo names the Application of another namespace that owns the host name. Another path would be refused too.
+func hostBelongsTo(path *field.Path, host string, owner *v1.RouteClaim) *field.Error {
+	if host != owner.Host {
+		return field.Invalid(path, host, fmt.Sprintf("overlaps with %s of Application %s: "+otherHost, owner.Host, nameOf(owner)))
 	}
-	return field.Invalid(path, asked, fmt.Sprintf("belongs to Application %s: choose another host name or path", name))
+	return field.Invalid(path, host, fmt.Sprintf("belongs to Application %s of another namespace, with all its paths: "+otherHost, nameOf(owner)))
+}
+
+func nameOf(owner *v1.RouteClaim) string {
+	return owner.Application.Namespace + "/" + owner.Application.Name
 }
 
 var givenUp = regexp.MustCompile(`: Application [^/ ]+/(\S+) gave \S+ up, but its reconcilePolicy keeps it`)
@@ -303,6 +316,11 @@ func GivenUpBy(message string) string {
 		return owner[1]
 	}
 	return ""
+}
+
+// NeedsOtherHost reports whether another path does not help, as the message of an error of ValidateRouteOwnership says.
+func NeedsOtherHost(message string) bool {
+	return strings.Contains(message, otherHost) && !strings.Contains(message, otherHost+orPath)
 }
 
 // sharedIn reports whether the class lets its Applications share a host name with other namespaces.

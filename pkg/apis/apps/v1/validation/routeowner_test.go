@@ -180,12 +180,59 @@ func TestRefusedRouteAsWritten(t *testing.T) {
 	}
 }
 
+// TestAdviceOfARefusedRoute: another path helps only where one namespace does not have the host name as a whole.
+func TestAdviceOfARefusedRoute(t *testing.T) {
+	const host, shared = "web.example.com", "shared.example.com/a"
+	for _, test := range []struct {
+		name        string
+		late, early party
+		want        string
+	}{
+		{"same namespace", claimant("a/web", 1, host), claimant("a/front", 2, host), `"web.example.com": belongs to Application a/front: choose another host name or path`},
+		{
+			"another namespace", claimant("a/web", 1, host), claimant("b/front", 2, host),
+			`"web.example.com": belongs to Application b/front of another namespace, with all its paths: choose another host name`,
+		},
+		{
+			"another path in another namespace", claimant("a/web", 1, host+"/login"), claimant("b/front", 2, host),
+			`"web.example.com": belongs to Application b/front of another namespace, with all its paths: choose another host name`,
+		},
+		{
+			"below a wildcard of another namespace", claimant("a/web", 1, host), claimant("b/front", 2, "*.example.com"),
+			`"web.example.com": overlaps with *.example.com of Application b/front: choose another host name`,
+		},
+		{
+			"another namespace shares it", claimant("a/web", 1, shared).ofClass("sharing"), claimant("b/front", 2, shared).ofClass("sharing"),
+			`"shared.example.com/a": belongs to Application b/front: choose another host name or path`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			stored, err := ValidateRouteOwnership(test.late.Application, owners(test.late, test.early))
+			if err != nil {
+				t.Fatal(err)
+			}
+			requested, err := ValidateNewRoutes(test.late.Application, nil, owners(test.early))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"spec.routes[0].hostnames[0]: Invalid value: " + test.want}
+			if got := messages(stored); !slices.Equal(got, want) {
+				t.Errorf("the sync says %q, want %q", got, want)
+			}
+			if got := messages(requested); !slices.Equal(got, want) {
+				t.Errorf("the request says %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 // TestHeldRoutes: a suspended Application goes on serving what its spec gave up. The refusal names the reason, and a request is warned.
 func TestHeldRoutes(t *testing.T) {
 	const (
 		host   = "web.example.com"
 		resume = " gave it up, but its reconcilePolicy keeps it: resume that Application, or choose another host name or path"
 		owned  = "belongs to Application shop/front: choose another host name or path"
+		whole  = "belongs to Application shop/front of another namespace, with all its paths: choose another host name"
 	)
 	front := func(policy v1.ReconcilePolicy, asks ...string) party {
 		p := claimant("shop/front", 100, asks...).serving(host)
@@ -204,7 +251,7 @@ func TestHeldRoutes(t *testing.T) {
 	}{
 		{"suspended", shop, nil, front(v1.ReconcileSuspend), "Application shop/front" + resume, "Application shop/front" + resume},
 		{"observed", shop, nil, front(v1.ReconcileObserve), "Application shop/front" + resume, "Application shop/front" + resume},
-		{"suspended, in another namespace", other, nil, front(v1.ReconcileSuspend), owned, ""}, // The request is refused.
+		{"suspended, in another namespace", other, nil, front(v1.ReconcileSuspend), whole, ""}, // The request is refused.
 		{
 			"suspended in another namespace, below a wildcard", wildcard, nil, front(v1.ReconcileSuspend),
 			"overlaps with web.example.com of Application shop/front: choose another host name", "",
