@@ -17,7 +17,8 @@ import (
 func TestPinnedRevision(t *testing.T) {
 	const (
 		refused = `the spec is stored, but not applied until this is fixed: spec.image: Invalid value: "registry.example.com/web:1": ` +
-			`in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "standard" allows images of ghcr.io/acme`
+			`in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "standard" allows images of ghcr.io/acme` +
+			`; no edit of the spec changes a revision: name another one, or remove toRevision`
 		overLimit = `the spec is stored, but not applied until this is fixed: spec.replicas: Invalid value: 9: ApplicationClass "standard" allows at most 4`
 		missing   = "the spec is stored, but not applied until this is fixed: spec.rollback.toRevision: Not found: 77: only revision 1 exists; name it, or remove the field"
 		allowed   = "ghcr.io/acme/web:2"

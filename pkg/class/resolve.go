@@ -169,7 +169,7 @@ func (r Resolution) Validate(options validation.Options) (field.ErrorList, strin
 // ValidateAs is Validate with other pods than those in the spec, limits of the class included. It is for a former
 // revision, which has the defaults of its time.
 func (r Resolution) ValidateAs(application *v1.Application, options validation.Options) (field.ErrorList, string) {
-	options.Class = r.class
+	options.Class, options.FormerPods = r.class, true
 	errs := validation.ValidateApplication(application, options)
 	switch {
 	case len(errs) == 0:

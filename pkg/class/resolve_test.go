@@ -9,7 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
@@ -140,4 +144,70 @@ func TestResolveAndValidate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFormerPods: the defaults of today do not reach a former revision, and an edit of the spec does not change it. So no text says that a
+// default is not taken, or advises to set what the spec has.
+func TestFormerPods(t *testing.T) {
+	requests := func(memory string) *corev1.ResourceRequirements {
+		return &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}}
+	}
+	autoscaled := func(spec *v1.ApplicationSpec) {
+		spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 4, TargetCPUUtilizationPercentage: new(int32(50))}
+	}
+	limits := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("256Mi")}
+	const (
+		requires = `: Required value: ApplicationClass "gold" requires limits for cpu and memory of each container`
+		needs    = "spec.autoscaling.targetCPUUtilizationPercentage: Forbidden: utilization is a share of the request"
+	)
+	for _, test := range []struct {
+		name          string
+		change        func(*v1.ApplicationSpec)
+		class         v1.ApplicationClassSpec
+		present, past []string
+	}{
+		{
+			name: "its request is lower than the default limit", change: func(spec *v1.ApplicationSpec) { spec.Resources = requests("64Mi") },
+			class: v1.ApplicationClassSpec{
+				Defaults: &v1.ApplicationDefaults{Resources: &corev1.ResourceRequirements{Limits: limits}}, Limits: &v1.ApplicationLimits{RequireResourceLimits: new(true)},
+			},
+			past: []string{"spec.resources.limits[cpu]" + requires, "spec.resources.limits[memory]" + requires},
+		},
+		{
+			name: "its request is higher than the default limit", change: func(spec *v1.ApplicationSpec) { spec.Resources = requests("1Gi") },
+			class: v1.ApplicationClassSpec{
+				Defaults: &v1.ApplicationDefaults{Resources: &corev1.ResourceRequirements{Limits: limits}}, Limits: &v1.ApplicationLimits{RequireResourceLimits: new(true)},
+			},
+			present: []string{"spec.resources.limits[memory]" + requires + "; its default of 256Mi is not taken, because your request 1Gi is higher: set a limit"},
+			past:    []string{"spec.resources.limits[cpu]" + requires, "spec.resources.limits[memory]" + requires},
+		},
+		{
+			name: "no request, and autoscaling", change: autoscaled,
+			present: []string{needs + ": set resources.requests[cpu]"},
+			past:    []string{needs + ", but the revision has no resources.requests[cpu]"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: v1.ApplicationSpec{Image: "example.com/web:1", ClassName: "gold"}}
+			test.change(&application.Spec)
+			class := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, Spec: test.class}
+			resolved := Resolve(application, Rules{Classes: []*v1.ApplicationClass{class}, Namespace: Namespace{Name: "shop"}})
+			present, _ := resolved.Validate(validation.Options{})
+			past, _ := resolved.ValidateAs(application, validation.Options{})
+			if diff := cmp.Diff(test.present, texts(present)); diff != "" {
+				t.Errorf("in the spec (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.past, texts(past)); diff != "" {
+				t.Errorf("in a former revision (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func texts(errs field.ErrorList) []string {
+	var texts []string
+	for _, err := range errs {
+		texts = append(texts, err.Error())
+	}
+	return texts
 }

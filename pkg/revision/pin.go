@@ -39,7 +39,9 @@ func (f facts) pin(number int64) Selection {
 	c.Application = withPodFields(f.Application, pods)
 	c.Invalid, c.InvalidReason = f.Validate(c.Application)
 	for _, err := range c.Invalid {
-		err.Detail = fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for: %s", number, err.Detail)
+		// The detail may advise to set a field, which the revision has instead of the spec.
+		err.Detail = fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for: %s; "+
+			"no edit of the spec changes a revision: name another one, or remove toRevision", number, err.Detail)
 	}
 	return c
 }

@@ -79,7 +79,7 @@ func TestToRevisionThatIsMissing(t *testing.T) {
 			c.history[at].Name, c.history[at].Data.Raw = "web-0123456789", []byte("{}")
 		}, v1.ReasonRevisionMissing, "spec.rollback.toRevision: Invalid value: 1: ControllerRevision web-0123456789 was changed and cannot be read"},
 		{"refused", func(c *cluster) { c.refused = field.ErrorList{field.Required(field.NewPath("spec", "x"), "because")} }, v1.ReasonClassLimitExceeded,
-			"spec.x: Required value: in revision 1, which spec.rollback.toRevision asks for: because"},
+			"spec.x: Required value: in revision 1, which spec.rollback.toRevision asks for: because; no edit of the spec changes a revision: name another one, or remove toRevision"},
 	} {
 		c := newCluster()
 		c.run(t, "web:1", healthy)

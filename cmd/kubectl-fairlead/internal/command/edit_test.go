@@ -74,8 +74,8 @@ func TestUnknownEffect(t *testing.T) {
 	pin := field.NewPath("spec", "rollback", "toRevision")
 	for want, err := range map[string]error{
 		"the Application would be stored, but not carried out (ClassLimitExceeded): " +
-			"spec.replicas: Invalid value: 9: in revision 1, which spec.rollback.toRevision asks for: at most 4": refused(v1.ReasonClassLimitExceeded,
-			field.ErrorList{field.Invalid(field.NewPath("spec", "replicas"), 9, "in revision 1, which spec.rollback.toRevision asks for: at most 4")}),
+			"spec.replicas: Invalid value: 9: in revision 1, which spec.rollback.toRevision asks for: at most 4; no edit of the spec changes a revision: name another one, or remove toRevision": refused(v1.ReasonClassLimitExceeded,
+			field.ErrorList{field.Invalid(field.NewPath("spec", "replicas"), 9, "in revision 1, which spec.rollback.toRevision asks for: at most 4; no edit of the spec changes a revision: name another one, or remove toRevision")}),
 		"the Application would be stored, but not carried out (RevisionMissing): spec.rollback.toRevision: Not found: 7": refused(v1.ReasonRevisionMissing,
 			field.ErrorList{field.NotFound(pin, 7)}),
 	} {

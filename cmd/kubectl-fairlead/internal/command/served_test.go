@@ -65,9 +65,12 @@ func TestServerAsksForTheClass(t *testing.T) {
 	if got := asRefused(invalid(missing)); got.Error() != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	const wantPinned = `the Application would be stored, but not carried out: spec.image: Invalid value: "web:1": ` +
-		`in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "lim" allows images of ghcr.io/acme`
-	pinned := field.Invalid(path.Child("image"), "web:1", `in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "lim" allows images of ghcr.io/acme`)
+	const (
+		detail = `in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "lim" allows images of ghcr.io/acme; ` +
+			"no edit of the spec changes a revision: name another one, or remove toRevision"
+		wantPinned = `the Application would be stored, but not carried out: spec.image: Invalid value: "web:1": ` + detail
+	)
+	pinned := field.Invalid(path.Child("image"), "web:1", detail)
 	if got := asRefused(invalid(pinned)); got.Error() != wantPinned {
 		t.Errorf("%q, want %q", got, wantPinned)
 	}

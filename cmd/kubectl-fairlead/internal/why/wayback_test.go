@@ -40,7 +40,7 @@ func TestRefusedFormerRevision(t *testing.T) {
 
 	application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}
 	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
-	ready.Reason, ready.Message = v1.ReasonClassLimitExceeded, `resources.limits[cpu]: in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "std" allows at most 1`
+	ready.Reason, ready.Message = v1.ReasonClassLimitExceeded, `resources.limits[cpu]: in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "std" allows at most 1; no edit of the spec changes a revision: name another one, or remove toRevision`
 	wantParts(t, "asked for", shown(t, loaded), map[string]bool{what: true, unpin: true, "Stay within": false})
 
 	application.Spec.Rollback = nil

@@ -34,6 +34,8 @@ type Options struct {
 	// Class is the class of the Application, whose limits apply; nil if it has none. The Application must already have
 	// the defaults of the class.
 	Class *v1.ApplicationClass
+	// FormerPods says that the pods are those of a former revision, with the defaults of its time. An edit of the spec does not change them.
+	FormerPods bool
 }
 
 // input has what every rule may use.
@@ -48,6 +50,8 @@ type input struct {
 	foreignServiceAccounts, temporaryWebhooks bool
 	// class is the class of the Application, or nil.
 	class *v1.ApplicationClass
+	// formerPods says that the pods are those of a former revision.
+	formerPods bool
 	// containers are the names of all containers of the pod, in their order; the application's is the first.
 	containers []string
 	// volumes are the names of the pod's volumes, emptyDirs those through which containers share files.
@@ -115,7 +119,7 @@ func ValidateApplication(app *v1.Application, options Options) field.ErrorList {
 }
 
 func newInput(app *v1.Application, options Options) input {
-	in := input{app: app, spec: &app.Spec, path: field.NewPath("spec"), level: podsecurity.LevelRestricted, class: options.Class, foreignServiceAccounts: options.ForeignServiceAccounts, temporaryWebhooks: options.TemporaryWebhooks}
+	in := input{app: app, spec: &app.Spec, path: field.NewPath("spec"), level: podsecurity.LevelRestricted, class: options.Class, foreignServiceAccounts: options.ForeignServiceAccounts, temporaryWebhooks: options.TemporaryWebhooks, formerPods: options.FormerPods}
 	switch level := levelOf(options.Class, options.SecurityProfile); level {
 	case podsecurity.LevelBaseline, podsecurity.LevelPrivileged:
 		in.level = level

@@ -187,7 +187,8 @@ func limitResources(in input) field.ErrorList {
 	return errs
 }
 
-// droppedLimit says why a default of the class is missing: it is less than what the Application requests. "" if there is none.
+// droppedLimit says why a default of the class is missing: it is less than what the Application requests. "" if there is none. Pods of a
+// former revision do not get the defaults of today at all.
 func droppedLimit(in input, own corev1.ResourceRequirements, name corev1.ResourceName) string {
 	defaults := in.class.Spec.Defaults
 	if defaults == nil || defaults.Resources == nil {
@@ -195,7 +196,7 @@ func droppedLimit(in input, own corev1.ResourceRequirements, name corev1.Resourc
 	}
 	limit, hasDefault := defaults.Resources.Limits[name]
 	request, requested := own.Requests[name]
-	if !hasDefault || !requested {
+	if in.formerPods || !hasDefault || !requested || request.Cmp(limit) <= 0 {
 		return ""
 	}
 	return fmt.Sprintf("; its default of %s is not taken, because your request %s is higher: set a limit", limit.String(), request.String())

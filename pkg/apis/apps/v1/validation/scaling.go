@@ -116,7 +116,11 @@ func needsRequest(in input, path *field.Path, name corev1.ResourceName) field.Er
 	if requested(in.spec.Resources, name) {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("%s: set resources.requests[%s]", NeedsRequest, truncate(string(name), maxValue)))}
+	missing := fmt.Sprintf("resources.requests[%s]", truncate(string(name), maxValue))
+	if in.formerPods {
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("%s, but the revision has no %s", NeedsRequest, missing))}
+	}
+	return field.ErrorList{field.Forbidden(path, fmt.Sprintf("%s: set %s", NeedsRequest, missing))}
 }
 
 // Limits of the autoscaler's behavior.
