@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -184,11 +185,38 @@ func adopted(in Input, p pods) (condition metav1.Condition, applies bool) {
 	case lacksLabels(in, p), isHeld:
 		return no(v1.ReasonRollingOut, "The pods that are older than the adoption are being replaced.")
 	default:
-		owns := "the Deployment"
-		if slices.ContainsFunc(in.Results, func(result plan.Result) bool { return result.Ref.Kind == child.Service && result.Action != plan.Delete }) {
-			owns = "the Deployment and the Service"
-		}
-		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonAdopted, Message: "The Application owns " + owns + ", and every pod carries its label."}, true
+		message := "The Application owns " + ownedAfter(in) + ", and every pod carries its label."
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonAdopted, Message: message}, true
+	}
+}
+
+// ownedAfter names what the Application owns of a Deployment, which it does own, and a Service. With adoptionPolicy Never, the Application
+// may never get the Service; a quota may refuse the one that the Application creates.
+func ownedAfter(in Input) string {
+	at := slices.IndexFunc(in.Results, func(result plan.Result) bool { return result.Ref.Kind == child.Service && result.Action != plan.Delete })
+	switch {
+	case at < 0:
+		return "the Deployment"
+	case exists(in, in.Results[at]):
+		return "the Deployment and the Service"
+	case in.Results[at].Action == plan.NotOwned:
+		return "the Deployment, but not the Service"
+	default:
+		return "the Deployment, but has no Service yet"
+	}
+}
+
+// exists reports whether a rendered child exists after the sync, as the Application's.
+func exists(in Input, result plan.Result) bool {
+	switch result.Action {
+	case plan.NotOwned, plan.APIUnavailable:
+		return false
+	case plan.Create:
+		return result.Err == nil && !in.observing()
+	case plan.Backoff, plan.WaitDependency:
+		return result.Live != nil
+	default:
+		return !apierrors.IsNotFound(result.Err)
 	}
 }
 

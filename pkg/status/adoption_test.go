@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -45,6 +46,13 @@ func TestAdopted(t *testing.T) {
 	counts(none, 0, 0, 0)
 	older := adoptable(2)
 	older.Status.ObservedGeneration = older.Generation - 1
+	failing := func(action plan.Action, live child.Object) plan.Result {
+		r := result(action, child.Service, "web", live)
+		r.Err = apierrors.NewForbidden(corev1.Resource("services"), "web", errors.New("exceeded quota: services"))
+		return r
+	}
+	gone := failing(plan.Apply, newService())
+	gone.Err = apierrors.NewNotFound(corev1.Resource("services"), "web")
 	kept := func(updated int32) plan.Result { return result(plan.Keep, child.Deployment, "web", adoptable(updated)) }
 	for _, test := range []struct {
 		name    string
@@ -92,6 +100,20 @@ func TestAdopted(t *testing.T) {
 		{name: "adopted", policy: v1.AdoptionConsented, results: []plan.Result{kept(3)}, want: "True Adopted The Application owns the Deployment, and every pod carries its label."},
 		{name: "adopted, with a Service", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), result(plan.Keep, child.Service, "web", nil)},
 			want: "True Adopted The Application owns the Deployment and the Service, and every pod carries its label."},
+		{name: "adopted, and a new Service", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), result(plan.Create, child.Service, "web", nil)},
+			want: "True Adopted The Application owns the Deployment and the Service, and every pod carries its label."},
+		{name: "adopted, and a Service whose apply fails", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), failing(plan.Apply, newService())},
+			want: "True Adopted The Application owns the Deployment and the Service, and every pod carries its label."},
+		{name: "adopted, and the Service stays another owner's, as the policy is Never again", policy: v1.AdoptionNever, results: []plan.Result{kept(3), foreign(child.Service, "", "it is headless")},
+			want: "True Adopted The Application owns the Deployment, but not the Service, and every pod carries its label."},
+		{name: "adopted, and a quota refuses the Service", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), failing(plan.Create, nil)},
+			want: "True Adopted The Application owns the Deployment, but has no Service yet, and every pod carries its label."},
+		{name: "adopted, and the Service is observed only", policy: v1.AdoptionConsented, observe: true, results: []plan.Result{kept(3), result(plan.Create, child.Service, "web", nil)},
+			want: "True Adopted The Application owns the Deployment, but has no Service yet, and every pod carries its label."},
+		{name: "adopted, and another client keeps deleting the Service", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), result(plan.Backoff, child.Service, "web", nil)},
+			want: "True Adopted The Application owns the Deployment, but has no Service yet, and every pod carries its label."},
+		{name: "adopted, and another client deleted the Service", policy: v1.AdoptionConsented, results: []plan.Result{kept(3), gone},
+			want: "True Adopted The Application owns the Deployment, but has no Service yet, and every pod carries its label."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			application := newApplication()
