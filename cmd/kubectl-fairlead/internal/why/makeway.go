@@ -67,11 +67,11 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 	adopted := f.hasAdopted()
 	live := f.live(resource)
 	if f.isRemovable(resource) {
-		keep, remove := f.keepInstead(resource, live), deleteOrRename("the "+resource.Kind)
-		if len(keep) > 0 {
-			remove = orElse(remove)
+		keep := f.keepInstead(resource, live)
+		if len(keep) == 0 {
+			return []string{deleteOrRename("the " + resource.Kind)}
 		}
-		return append(keep, remove)
+		return append(keep, orElse(deleteOrRename("the "+resource.Kind+", if nothing needs it")))
 	}
 	if live != nil && plan.IsLeftover(live) {
 		next := f.orDelete(resource) // To take it back comes first.
@@ -128,23 +128,67 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 // keepInstead are the ways to go on with an object that is in the way, although no pod of the Application needs it. Other pods probably run
 // as the ServiceAccount, and clients use the Ingress.
 func (f facts) keepInstead(resource v1.ResourceStatus, live child.Object) []string {
+	if live != nil && (plan.IsLeftover(live) || metav1.GetControllerOfNoCopy(live) != nil) {
+		return nil
+	}
+	var ways []string
 	switch {
-	case live == nil || plan.IsLeftover(live) || metav1.GetControllerOfNoCopy(live) != nil:
+	case live == nil:
 	case resource.Kind == child.ServiceAccount.Kind:
 		return []string{"Name it in spec.serviceAccount.name, if the class and the controller allow that: then it stays, and the pods run as it."}
-	case resource.Kind == child.HorizontalPodAutoscaler.Kind:
-		return []string{"Remove spec.autoscaling from the Application: then the HorizontalPodAutoscaler stays, and keeps working."}
-	case resource.Kind == child.PodDisruptionBudget.Kind:
-		return []string{"Set spec.disruptionBudget to mode Disabled: then the PodDisruptionBudget stays, and keeps working."}
 	case resource.Kind == child.Ingress.Kind && resource.Name == f.app.Name:
-		return []string{"Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'."}
-	case resource.Kind == child.Ingress.Kind, resource.Kind == child.HTTPRoute.Kind:
-		ref, _ := child.RefOf(f.app, resource)
-		if without := plan.WithoutRoute(f.app, ref); without != "" {
-			return []string{strings.ToUpper(without[:1]) + without[1:] + ": then the " + resource.Kind + " stays, and keeps working."}
-		}
+		ways = []string{"Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'."}
 	}
-	return nil
+	if without := f.without(resource); without != "" {
+		stays := without + ": then the " + resource.Kind + " stays"
+		if resource.Kind == child.HorizontalPodAutoscaler.Kind || resource.Kind == child.PodDisruptionBudget.Kind {
+			stays += ", and keeps working"
+		}
+		if len(ways) > 0 {
+			stays = orElse(stays)
+		}
+		ways = append(ways, stays+".")
+	}
+	return ways
+}
+
+// without says how the Application asks for no such child; "" if its own spec does not ask for it, as where a class does.
+func (f facts) without(resource v1.ResourceStatus) string {
+	ref, known := child.RefOf(f.app, resource)
+	if !known {
+		return ""
+	}
+	spec, from, without := &f.app.Spec, " from the Application", plan.WithoutChild(ref.Kind)
+	asks := true
+	switch ref.Kind {
+	case child.ConfigMap:
+		asks = spec.Config != nil
+	case child.HorizontalPodAutoscaler:
+		asks = spec.Autoscaling != nil
+	case child.PodDisruptionBudget:
+		from = "" // This is to set.
+	case child.Ingress, child.HTTPRoute:
+		asks, without = len(spec.Routes) > 0, plan.WithoutRoute(f.app, ref)
+		if len(spec.Routes) > 1 {
+			from = ""
+		}
+	case child.NetworkPolicy:
+		asks, from = spec.NetworkPolicy != nil, from+f.unlessClassAsks()
+	case child.ServiceMonitor:
+		asks, from = spec.Monitoring != nil, from+f.unlessClassAsks()
+	}
+	if !asks || without == "" {
+		return ""
+	}
+	return strings.ToUpper(without[:1]) + without[1:] + from
+}
+
+// unlessClassAsks is said where a class may ask for the child once the spec does not. Status shows only the defaults that the spec leaves open.
+func (f facts) unlessClassAsks() string {
+	if _, class := f.class(); class != "" {
+		return ", unless ApplicationClass " + class + " asks for one too"
+	}
+	return ""
 }
 
 // isRemovable reports whether no pod that runs needs the object: the Application has not adopted a Deployment, and there is none to adopt.

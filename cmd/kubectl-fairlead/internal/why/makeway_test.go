@@ -113,42 +113,75 @@ func TestServiceAccountWithoutDeployment(t *testing.T) {
 	wantParts(t, "ServiceAccount", text, map[string]bool{
 		"so Fairlead does not touch it. What refers to it waits.\n": true,
 		"   → Name it in spec.serviceAccount.name, if the class and the controller allow that: then it stays, and the pods run as it.\n" +
-			"   → Or delete the ServiceAccount, or give the Application another name.\n": true,
+			"   → Or delete the ServiceAccount, if nothing needs it, or give the Application another name.\n": true,
 	})
 }
 
-// TestKeepsTheAutoscaler: a user who keeps another autoscaler or budget can tell the Application to make none.
-func TestKeepsTheAutoscaler(t *testing.T) {
-	for kind, test := range map[child.Kind]struct {
-		object child.Object
-		keep   string
+// TestKeepsOthersObject: a user who keeps an object of others can tell the Application to make none. The advice agrees with the message of the
+// controller.
+func TestKeepsOthersObject(t *testing.T) {
+	oneRoute := func(a *v1.Application) { a.Spec.Routes = a.Spec.Routes[:1] }
+	routes := func(a *v1.Application) { a.Spec.Routes = []v1.Route{{Name: "public"}, {Name: "admin"}} }
+	policy := func(a *v1.Application) { a.Spec.NetworkPolicy = &v1.NetworkPolicy{} }
+	monitoring := func(a *v1.Application) { a.Spec.Monitoring = &v1.Monitoring{} }
+	inClass := func(a *v1.Application) { a.Status.Class = &v1.AppliedClass{Name: "std"} }
+	for _, test := range []struct {
+		name    string
+		kind    child.Kind
+		object  child.Object
+		suffix  string
+		changes []func(*v1.Application)
+		keep    []string
 	}{
-		child.HorizontalPodAutoscaler: {&autoscalingv2.HorizontalPodAutoscaler{}, "Remove spec.autoscaling from the Application: then the HorizontalPodAutoscaler stays, and keeps working."},
-		child.PodDisruptionBudget:     {&policyv1.PodDisruptionBudget{}, "Set spec.disruptionBudget to mode Disabled: then the PodDisruptionBudget stays, and keeps working."},
+		{name: "autoscaler", kind: child.HorizontalPodAutoscaler, object: &autoscalingv2.HorizontalPodAutoscaler{}, changes: []func(*v1.Application){
+			func(a *v1.Application) { a.Spec.Autoscaling = &v1.Autoscaling{} },
+		}, keep: []string{"Remove spec.autoscaling from the Application: then the HorizontalPodAutoscaler stays, and keeps working."}},
+		{name: "budget", kind: child.PodDisruptionBudget, object: &policyv1.PodDisruptionBudget{}, keep: []string{
+			"Set spec.disruptionBudget to mode Disabled: then the PodDisruptionBudget stays, and keeps working.",
+		}},
+		{name: "files", kind: child.ConfigMap, object: &corev1.ConfigMap{}, suffix: "-config", changes: []func(*v1.Application){
+			func(a *v1.Application) { a.Spec.Config = &v1.Config{} },
+		}, keep: []string{"Remove spec.config from the Application: then the ConfigMap stays."}},
+		{name: "policy", kind: child.NetworkPolicy, object: &networkingv1.NetworkPolicy{}, changes: []func(*v1.Application){policy}, keep: []string{
+			"Remove spec.networkPolicy from the Application: then the NetworkPolicy stays.",
+		}},
+		{name: "policy, in a class", kind: child.NetworkPolicy, object: &networkingv1.NetworkPolicy{}, changes: []func(*v1.Application){policy, inClass}, keep: []string{
+			"Remove spec.networkPolicy from the Application, unless ApplicationClass std asks for one too: then the NetworkPolicy stays.",
+		}},
+		{name: "policy of the class", kind: child.NetworkPolicy, object: &networkingv1.NetworkPolicy{}, changes: []func(*v1.Application){inClass}},
+		{name: "monitor", kind: child.ServiceMonitor, object: &metav1.PartialObjectMetadata{}, changes: []func(*v1.Application){monitoring}, keep: []string{
+			"Remove spec.monitoring from the Application: then the ServiceMonitor stays.",
+		}},
+		{name: "monitor of the class", kind: child.ServiceMonitor, object: &metav1.PartialObjectMetadata{}, changes: []func(*v1.Application){inClass}},
+		{name: "first route", kind: child.Ingress, object: &networkingv1.Ingress{}, changes: []func(*v1.Application){routes}, keep: []string{
+			"Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'.",
+		}},
+		{name: "only route", kind: child.Ingress, object: &networkingv1.Ingress{}, changes: []func(*v1.Application){routes, oneRoute}, keep: []string{
+			"Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'.",
+			"Or remove spec.routes from the Application: then the Ingress stays.",
+		}},
+		{name: "another route", kind: child.Ingress, object: &networkingv1.Ingress{}, suffix: "-admin", changes: []func(*v1.Application){routes}, keep: []string{
+			"Remove or rename route admin in spec.routes: then the Ingress stays.",
+		}},
+		{name: "another HTTPRoute", kind: child.HTTPRoute, object: &metav1.PartialObjectMetadata{}, suffix: "-admin", changes: []func(*v1.Application){routes}, keep: []string{
+			"Remove or rename route admin in spec.routes: then the HTTPRoute stays.",
+		}},
 	} {
 		loaded := clustertest.Load(t, "paused")
-		remove(loaded, kind)
-		addForeign(loaded, kind, test.object, v1.ResourceConflict, "It exists.")
-		text, _ := printed(t, loaded)
-		wantParts(t, kind.Kind, text, map[string]bool{
-			"   → " + test.keep + "\n   → Or delete the " + kind.Kind + ", or give the Application another name.\n": true,
-		})
+		remove(loaded, test.kind)
+		for _, change := range test.changes {
+			change(loaded.Application)
+		}
+		addForeign(loaded, test.kind, test.object, v1.ResourceConflict, "It exists.")
+		test.object.SetName("web" + test.suffix)
+		resources := loaded.Application.Status.Resources
+		resources[len(resources)-1].Name = test.object.GetName()
+		want := append(test.keep, "Or delete the "+test.kind.Kind+", if nothing needs it, or give the Application another name.")
+		if len(test.keep) == 0 {
+			want = []string{"Delete the " + test.kind.Kind + ", or give the Application another name."}
+		}
+		wantParts(t, test.name, shown(t, loaded), map[string]bool{"   → " + strings.Join(want, "\n   → ") + "\n": true})
 	}
-}
-
-// TestKeepsTheIngressOfARoute: an Application that goes without one route keeps its other Ingresses, which serve.
-func TestKeepsTheIngressOfARoute(t *testing.T) {
-	loaded := clustertest.Load(t, "paused")
-	loaded.Application.Spec.Routes = []v1.Route{{Name: "public"}, {Name: "internal"}}
-	ingress := &networkingv1.Ingress{}
-	addForeign(loaded, child.Ingress, ingress, v1.ResourceConflict, "It exists.")
-	ingress.Name = "web-internal"
-	resources := loaded.Application.Status.Resources
-	resources[len(resources)-1].Name = ingress.Name
-	text, _ := printed(t, loaded)
-	wantParts(t, "Ingress", text, map[string]bool{
-		"   → Remove or rename route internal in spec.routes: then the Ingress stays, and keeps working.\n   → Or delete the Ingress, or give the Application another name.\n": true,
-	})
 }
 
 // TestLeftoverServiceAccount: the advice to take back what eject left behind is not followed by another about the same object.
@@ -265,7 +298,7 @@ func TestGroupsWhatWasLeftBehind(t *testing.T) {
 	wantParts(t, "another client's", shown(t, loaded), map[string]bool{
 		"2. Ingress web exists and does not belong to this Application, so Fairlead does not touch it.\n":                             true,
 		"   → Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'.\n": true,
-		"   → Or delete the Ingress, or give the Application another name.\n":                                                         true,
+		"   → Or delete the Ingress, if nothing needs it, or give the Application another name.\n":                                    true,
 	})
 
 	leave(childOf(t, loaded, child.Deployment.Kind))

@@ -59,7 +59,7 @@ func TestObservedBesideForeign(t *testing.T) {
 		{"an Ingress", child.Ingress, &networkingv1.Ingress{}, false, map[string]bool{
 			"Ingress web exists and does not belong to this Application, so Fairlead would not touch it.\n":                            true,
 			"→ Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'.\n": true,
-			"→ Or delete the Ingress, or give the Application another name.\n":                                                         true,
+			"→ Or delete the Ingress, if nothing needs it, or give the Application another name.\n":                                    true,
 			unseen: true, fmt.Sprintf(first, "Ingress"): true, resume: false, adopt: false,
 		}},
 		{"a Service", child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, false, map[string]bool{
