@@ -70,12 +70,14 @@ func TestMayAbort(t *testing.T) {
 // TestMayRollOut: while Fairlead only observes, the release of the pods replaces none.
 func TestMayRollOut(t *testing.T) {
 	a := &adopting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), namespace: "shop", name: "web"}
-	application := &v1.Application{}
+	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	if err := a.mayRollOut(application); err != nil {
 		t.Error(err)
 	}
 	application.Spec.ReconcilePolicy = v1.ReconcileObserve
-	want := "the reconcilePolicy of the Application is Observe, so no pod would be replaced: run kubectl fairlead -n shop resume web, which replaces them"
+	want := "the reconcilePolicy of the Application is Observe, so no pod would be replaced: let Fairlead change the children again, " +
+		"which replaces no pod while rollouts are paused, then run the command again: " +
+		`kubectl -n shop patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'`
 	if err := a.mayRollOut(application); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

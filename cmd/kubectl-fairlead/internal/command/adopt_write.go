@@ -237,8 +237,9 @@ func (a *adopting) mayRollOut(application *v1.Application) error {
 	if enforced(application) {
 		return nil
 	}
-	return fmt.Errorf("the reconcilePolicy of the Application is %s, so no pod would be replaced: run %s, which replaces them",
-		application.Spec.ReconcilePolicy, a.tool.commandLine(a.namespace, "resume "+a.name))
+	return fmt.Errorf("the reconcilePolicy of the Application is %s, so no pod would be replaced: let Fairlead change the children again, "+
+		"which replaces no pod while rollouts are paused, then run the command again: %s",
+		application.Spec.ReconcilePolicy, a.tool.withNamespace(a.namespace, why.EnforceCommand(application)))
 }
 
 // announceRollout says what the release of the pods does. It refuses new pods with a container that another client added to the Deployment,

@@ -64,12 +64,23 @@ func Pause(application *v1.Application) (string, error) {
 	return "rollouts are paused", nil
 }
 
+// HoldsPods reports whether the Deployment is adopted, and its pods run as before until rollouts go on.
+func HoldsPods(application *v1.Application) bool {
+	adopted, paused := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionAdopted), application.Spec.Paused
+	return application.Spec.AdoptionPolicy == v1.AdoptionConsented && paused != nil && *paused &&
+		adopted != nil && adopted.Status != metav1.ConditionTrue && adopted.Reason == v1.ReasonPodsHeld
+}
+
 // Resume lets rollouts go on, and Fairlead enforce the children again.
 func Resume(application *v1.Application) (string, error) {
 	var what []string
 	if paused := application.Spec.Paused; paused != nil && *paused {
+		goesOn := "rollouts go on"
+		if HoldsPods(application) {
+			goesOn += ", without what kubectl fairlead adopt " + application.Name + " --rollout checks before it replaces the pods"
+		}
 		application.Spec.Paused = nil
-		what = append(what, "rollouts go on")
+		what = append(what, goesOn)
 	}
 	if policy := application.Spec.ReconcilePolicy; policy.Withholds() {
 		application.Spec.ReconcilePolicy = v1.ReconcileEnforce

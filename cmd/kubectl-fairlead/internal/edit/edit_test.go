@@ -52,9 +52,17 @@ func TestEdits(t *testing.T) {
 		"pause again":    {given: stopped, edit: edit.Pause, what: "rollouts are paused"},
 		"resume":         {given: stopped, edit: edit.Resume, what: "rollouts go on; Fairlead enforces the children again (reconcilePolicy Suspend → Enforce)", patch: `{` + precondition + `,"spec":{"paused":null,"reconcilePolicy":"Enforce"}}`},
 		"resume nothing": {edit: edit.Resume},
-		"suspend":        {edit: edit.Suspend, what: "Fairlead does nothing until you resume it, and status shows the state before that (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
-		"observe":        {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
-		"restart":        {edit: edit.Restart(treetest.Now, true), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
+		"resume a held adoption": {
+			given: func(a *v1.Application) {
+				a.Spec.Paused, a.Spec.AdoptionPolicy = new(true), v1.AdoptionConsented
+				a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonPodsHeld}}
+			},
+			edit: edit.Resume, what: "rollouts go on, without what kubectl fairlead adopt web --rollout checks before it replaces the pods",
+			patch: `{` + precondition + `,"spec":{"paused":null}}`,
+		},
+		"suspend": {edit: edit.Suspend, what: "Fairlead does nothing until you resume it, and status shows the state before that (reconcilePolicy: Suspend)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Suspend"}}`},
+		"observe": {edit: edit.Observe, what: "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`},
+		"restart": {edit: edit.Restart(treetest.Now, true), what: "a restart of the pods", patch: `{` + precondition + `,"spec":{"podMetadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-11-24T02:40:00Z"}}}}`},
 		"restart twice in a second": {
 			given: func(a *v1.Application) {
 				a.Spec.PodMetadata = &v1.PodMetadata{Annotations: map[string]string{v1.AnnotationRestartedAt: "2026-11-24T02:40:00Z"}}

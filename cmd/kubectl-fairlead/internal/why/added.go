@@ -36,8 +36,22 @@ func (a AddedContainer) Next() string {
 	return "If it comes from a manifest or chart that is older than the Application, stop applying that, and remove the container: kubectl edit deployment " + a.deployment
 }
 
-// added finds such containers.
+// addedToHeld finds such containers of a Deployment whose pods wait for their release, and added those of any other.
+func addedToHeld(f facts) []Finding {
+	if !f.holdsPods() {
+		return nil
+	}
+	return f.added()
+}
+
 func added(f facts) []Finding {
+	if f.holdsPods() {
+		return nil
+	}
+	return f.added()
+}
+
+func (f facts) added() []Finding {
 	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
 	var found []Finding
 	for _, container := range AddedContainers(f.app, deployment) {

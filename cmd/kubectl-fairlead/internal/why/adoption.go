@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
@@ -103,6 +104,22 @@ func (f facts) shared(resource v1.ResourceStatus) (finding Finding, found bool) 
 // selectedPod finds the pod in the message about a Service that selects it.
 var selectedPod = regexp.MustCompile(`it selects pod ([^\s,]+),`)
 
+// holdsPods reports whether the pods of an adoption wait for their release. Of a suspended Application, status shows an earlier state.
+func (f facts) holdsPods() bool { return edit.HoldsPods(f.app) && !f.isSuspended() }
+
+// endOfPause is what the user does to end the pause. To resume would skip what the release of the pods of an adoption checks.
+func (f facts) endOfPause() string {
+	if f.holdsPods() {
+		return "release its pods"
+	}
+	return "resume it"
+}
+
+// EnforceCommand is the command that lets Fairlead change the children again. It leaves rollouts paused, which resume would not.
+func EnforceCommand(application *v1.Application) string {
+	return facts{app: application}.enforceCommand()
+}
+
 // heldAdoption explains a pause that is a step of an adoption. Before the Deployment is adopted, the conflict says what to do.
 func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 	if adopted.Reason != v1.ReasonPodsHeld {
@@ -112,16 +129,19 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 	if !f.Saved {
 		back = "Or delete the Application alone, which replaces no pod. Nothing saved what the Deployment was: kubectl fairlead eject " + f.app.Name
 	}
-	what, rollout := "The Deployment is adopted, and its pods run as before until you release them.", "Replace the pods: kubectl fairlead adopt "+f.app.Name+" --rollout"
+	what, release := "The Deployment is adopted, and its pods run as before until you release them.", []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
 	if deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name); deployment != nil && deployment.Status.Replicas == 0 {
 		what = "The Deployment is adopted, and has no pods."
 	}
 	if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		what += " Fairlead changes no child, since reconcilePolicy is Observe."
-		rollout = "Set reconcilePolicy to Enforce, then replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"
+		release = []string{
+			"Let Fairlead change the children again, which replaces no pod while rollouts are paused: " + f.enforceCommand(),
+			"Then replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout",
+		}
 	}
 	return append(f.unreachable(), Finding{
-		Reason: adopted.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(adopted)}, Next: []string{rollout, back},
+		Reason: adopted.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(adopted)}, Next: append(release, back),
 	})
 }
 

@@ -107,10 +107,14 @@ func TestServiceWaitsForPods(t *testing.T) {
 	stopped.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
 	deployment := childOf(t, stopped, child.Deployment.Kind).(*appsv1.Deployment)
 	deployment.Spec.Replicas, deployment.Status.Replicas = new(int32(0)), 0
+	meta.SetStatusCondition(&stopped.Application.Status.Conditions, metav1.Condition{Type: v1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted})
 	text, _ = printed(t, stopped)
 	wantParts(t, "observed, and without pods", text, map[string]bool{
+		"Children differ from the spec, and stay so: reconcilePolicy is Observe.\n": true, "resume": false,
 		"The Deployment is adopted, and has no pods. Fairlead changes no child, since reconcilePolicy is Observe.\n": true,
-		"   → Set reconcilePolicy to Enforce, then replace the pods: kubectl fairlead adopt web --rollout\n":         true,
+		"   → Let Fairlead change the children again, which replaces no pod while rollouts are paused: " +
+			`kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'` + "\n" +
+			"   → Then replace the pods: kubectl fairlead adopt web --rollout\n": true,
 	})
 
 	text, encoded = printed(t, adopting(t, v1.ReasonRollingOut))
@@ -124,6 +128,39 @@ func TestServiceWaitsForPods(t *testing.T) {
 	childOf(t, loaded, child.Service.Kind).SetAnnotations(nil)
 	_, encoded = printed(t, loaded)
 	wantParts(t, "without consent", encoded, map[string]bool{`"reason":"Conflict"`: true})
+}
+
+// TestHeldBesideAdded: the way on is the one of the adoption, whose release of the pods looks for containers that another client added. They
+// come first.
+func TestHeldBesideAdded(t *testing.T) {
+	loaded := adopting(t, v1.ReasonPodsHeld)
+	deployment := childOf(t, loaded, child.Deployment.Kind).(*appsv1.Deployment)
+	deployment.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web"}, {Name: "main"}}
+	containers := func(manager, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{
+			Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate,
+			FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:template":{"f:spec":{"f:containers":` + fields + `}}}}`),
+		}
+	}
+	deployment.ManagedFields = []metav1.ManagedFieldsEntry{
+		containers("fairlead", `{"k:{\"name\":\"web\"}":{".":{},"f:name":{}}}`),
+		containers("kubectl-client-side-apply", `{"k:{\"name\":\"main\"}":{".":{},"f:image":{},"f:name":{}}}`),
+	}
+	const (
+		added = "Container main of the Deployment is not the Application's: kubectl-client-side-apply added it, and Fairlead leaves it there.\n"
+		held  = "The Deployment is adopted, and its pods run as before until you release them.\n"
+	)
+	text := shown(t, loaded)
+	wantParts(t, "held", text, map[string]bool{
+		"paused/web is not ready (Paused): it waits until you release its pods.\n": true,
+		"1. " + added: true, "2. " + held: true, "resume": false,
+	})
+	if got := strings.Count(text, added); got != 1 {
+		t.Errorf("the container is named %d times:\n%s", got, text)
+	}
+	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
+	wantParts(t, "suspended", shown(t, loaded), map[string]bool{added: true})
+	wantParts(t, "another pause", shown(t, adopting(t, v1.ReasonPaused)), map[string]bool{"paused/web is not ready (Paused): it waits until you resume it.\n": true})
 }
 
 // TestSharedSelector: the pod is what to change, and never the Service.

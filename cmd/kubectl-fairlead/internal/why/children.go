@@ -337,6 +337,9 @@ func drift(f facts) []Finding {
 	if f.ready != nil && slices.Contains(v1.RefusalReasons, f.ready.Reason) {
 		finding.Next = nil // Fairlead carries nothing of a refused spec out; the finding about that says what to do.
 	}
+	if f.holdsPods() {
+		finding.Next = nil // The finding about the pods says what to do. To resume would skip what their release checks.
+	}
 	if f.adoptable(child.Deployment) {
 		// A conflict says how. To carry the spec out before would end the pause that the adoption needs.
 		finding.Next = []string{"First follow the advice about the Deployment above. The Application is not ready before it owns the Deployment."}

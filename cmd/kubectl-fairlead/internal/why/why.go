@@ -97,6 +97,7 @@ func Explain(loaded *cluster.Loaded) Answer {
 		unboundClaims,
 		disabledAutoscaler,
 		notRolledBack, // The cause comes first, and why nothing helps against it after it.
+		addedToHeld,   // --rollout is refused while the container is there.
 		portsWithoutPods,
 		pausedRollout,
 		routes,
@@ -179,9 +180,9 @@ func headline(f facts, answer Answer) string {
 	case f.ready.Reason == v1.ReasonDrifted:
 		return fmt.Sprintf("%s is not ready (%s): it waits for you, since reconcilePolicy is Observe.", name, f.ready.Reason)
 	case f.ready.Reason == v1.ReasonPaused:
-		return fmt.Sprintf("%s is not ready (%s): it waits until you resume it%s.", name, f.ready.Reason, f.besidePause())
+		return fmt.Sprintf("%s is not ready (%s): it waits until you %s%s.", name, f.ready.Reason, f.endOfPause(), f.besidePause())
 	case f.holdsRollout():
-		return fmt.Sprintf("%s is not ready (%s). Its rollout waits until you resume it%s.", name, f.ready.Reason, f.besidePause())
+		return fmt.Sprintf("%s is not ready (%s). Its rollout waits until you %s%s.", name, f.ready.Reason, f.endOfPause(), f.besidePause())
 	case f.ready.Reason == v1.ReasonConfigMissing:
 		return fmt.Sprintf("%s is not ready (%s): it waits for what is missing.", name, f.ready.Reason)
 	}
