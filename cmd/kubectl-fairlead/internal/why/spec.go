@@ -333,6 +333,9 @@ func secondary(f facts) []Finding {
 			continue // There is a finding about it.
 		}
 		next := kind.next
+		if set := f.setRequest(condition.Message); kind.condition == v1.ConditionAutoscalingActive && set != "" {
+			next = set
+		}
 		if condition.Reason == reasonAmbiguous {
 			found = append(found, f.ambiguousAutoscaler(condition))
 			continue
