@@ -176,7 +176,7 @@ func TestKeepsOthersObject(t *testing.T) {
 		test.object.SetName("web" + test.suffix)
 		resources := loaded.Application.Status.Resources
 		resources[len(resources)-1].Name = test.object.GetName()
-		want := append(test.keep, "Or delete the "+test.kind.Kind+", if nothing needs it, or give the Application another name.")
+		want := slices.Concat(test.keep, []string{"Or delete the " + test.kind.Kind + ", if nothing needs it, or give the Application another name."})
 		if len(test.keep) == 0 {
 			want = []string{"Delete the " + test.kind.Kind + ", or give the Application another name."}
 		}
