@@ -52,8 +52,9 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 		if kind == child.ConfigMap {
 			effect = " and starts no pods"
 		}
-		advice := plan.NotOwnedAdvice(in.new, child.Ref{Kind: kind, Namespace: in.new.Namespace, Name: children[i].Name}, existing)
-		if without := plan.WithoutChild(kind); adopts && without != "" && !plan.IsLeftover(existing) {
+		ref := child.Ref{Kind: kind, Namespace: in.new.Namespace, Name: children[i].Name}
+		advice := plan.NotOwnedAdvice(in.new, ref, existing)
+		if without := plan.WithoutChild(in.new, ref); adopts && without != "" && !plan.IsLeftover(existing) {
 			// Its deletion may be an outage.
 			advice = "keep it, since what runs now may need it, and " + without + " until the condition Adopted is True; " + onceAdopted(kind)
 		}

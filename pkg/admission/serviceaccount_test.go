@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -79,5 +81,24 @@ func TestBelongsTo(t *testing.T) {
 		if got := belongsTo(account, application); got != test.want {
 			t.Errorf("%s: %t", test.name, got)
 		}
+	}
+}
+
+// All that the API server says about the requester goes into the question, and nothing else does.
+func TestReviewOfTheRequester(t *testing.T) {
+	c := &cluster{}
+	ask(t, c.handler(t), ValidatePath, review(t, application(withAccount("powerful")), nil))
+	want := []authorizationv1.SubjectAccessReviewSpec{{
+		User: "jane", UID: "7", Groups: []string{"team"}, Extra: map[string]authorizationv1.ExtraValue{"scope": {"x"}},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "impersonate", Version: "v1", Resource: "serviceaccounts", Name: "powerful"},
+	}}
+	if diff := cmp.Diff(want, c.asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	// Without the field there is nothing to ask.
+	c.asked = nil
+	ask(t, c.handler(t), ValidatePath, review(t, application(image("web:2")), application(nil)))
+	if len(c.asked) > 0 {
+		t.Errorf("asked %v", c.asked)
 	}
 }

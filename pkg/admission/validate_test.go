@@ -9,10 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -377,25 +375,6 @@ func contains(t *testing.T, text string, parts []string) {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q lacks %q", text, part)
 		}
-	}
-}
-
-// All that the API server says about the requester goes into the question, and nothing else does.
-func TestReviewOfTheRequester(t *testing.T) {
-	c := &cluster{}
-	ask(t, c.handler(t), ValidatePath, review(t, application(withAccount("powerful")), nil))
-	want := []authorizationv1.SubjectAccessReviewSpec{{
-		User: "jane", UID: "7", Groups: []string{"team"}, Extra: map[string]authorizationv1.ExtraValue{"scope": {"x"}},
-		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "impersonate", Version: "v1", Resource: "serviceaccounts", Name: "powerful"},
-	}}
-	if diff := cmp.Diff(want, c.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
-	// Without the field there is nothing to ask.
-	c.asked = nil
-	ask(t, c.handler(t), ValidatePath, review(t, application(image("web:2")), application(nil)))
-	if len(c.asked) > 0 {
-		t.Errorf("asked %v", c.asked)
 	}
 }
 

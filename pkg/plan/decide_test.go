@@ -207,7 +207,8 @@ func TestNotOwnedMessage(t *testing.T) {
 		{"of a controller", owner(new(true)), "ConfigMap web-config exists and belongs to StatefulSet db (UID db-uid); give the Application another name"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := plan.NotOwnedMessage(&v1.Application{}, child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web-config"}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
+			configured := &v1.Application{Spec: v1.ApplicationSpec{Config: &v1.Config{}}}
+			if got := plan.NotOwnedMessage(configured, child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web-config"}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -327,6 +328,18 @@ func TestNotOwnedRoute(t *testing.T) {
 		if got := plan.NotOwnedMessage(app, child.Ref{Kind: test.kind, Namespace: "shop", Name: test.name}, &networkingv1.Ingress{}); got != want {
 			t.Errorf("beside routes %q: %q, want %q", test.routes, got, want)
 		}
+	}
+}
+
+// A class may ask for a NetworkPolicy. The spec, which does not, cannot do without it.
+func TestNotOwnedByAClass(t *testing.T) {
+	const all = "NetworkPolicy web exists and does not belong to the Application; remove spec.networkPolicy so that it stays, delete it, or give the Application another name"
+	application := &v1.Application{Spec: v1.ApplicationSpec{NetworkPolicy: &v1.NetworkPolicy{}}}
+	for _, want := range []string{all, strings.Replace(all, "remove spec.networkPolicy so that it stays, ", "", 1)} {
+		if got := plan.NotOwnedMessage(application, child.Ref{Kind: child.NetworkPolicy, Namespace: "shop", Name: "web"}, &metav1.PartialObjectMetadata{}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		application.Spec.NetworkPolicy = nil
 	}
 }
 

@@ -95,11 +95,7 @@ func NotOwnedAdvice(application *v1.Application, ref child.Ref, object metav1.Ob
 		return "take it back as docs/guides/take-back.md says, or " + rename
 	}
 	advice := deletion(kind, object)
-	without := WithoutChild(kind)
-	if kind == child.Ingress || kind == child.HTTPRoute {
-		without = WithoutRoute(application, ref)
-	}
-	if without != "" {
+	if without := WithoutChild(application, ref); without != "" {
 		advice = without + " so that it stays, " + advice
 	}
 	if kind == child.Ingress {
@@ -118,12 +114,34 @@ func NotOwnedAdvice(application *v1.Application, ref child.Ref, object metav1.Ob
 	return advice + ", or " + rename
 }
 
-// WithoutRoute says how an Application asks for no Ingress or HTTPRoute of this name, and keeps its others, which serve; "" if there is no
+// WithoutChild says how the spec asks for no such child, so that an object of others keeps the name; "" if it has no such way: a class asks for
+// it, for example.
+func WithoutChild(application *v1.Application, ref child.Ref) string {
+	spec := &application.Spec
+	switch kind := ref.Kind; {
+	case kind == child.ConfigMap && spec.Config != nil:
+		return "remove spec.config"
+	case kind == child.HorizontalPodAutoscaler && spec.Autoscaling != nil:
+		return "remove spec.autoscaling"
+	case kind == child.PodDisruptionBudget:
+		return "set spec.disruptionBudget to mode Disabled"
+	case kind == child.NetworkPolicy && spec.NetworkPolicy != nil:
+		return "remove spec.networkPolicy"
+	case kind == child.ServiceMonitor && spec.Monitoring != nil:
+		return "remove spec.monitoring"
+	case kind == child.Ingress, kind == child.HTTPRoute:
+		return withoutRoute(application, ref)
+	default:
+		return ""
+	}
+}
+
+// withoutRoute says how an Application asks for no Ingress or HTTPRoute of this name, and keeps its others, which serve; "" if there is no
 // such way. Of several routes, the first cannot go: the next one would take its name.
-func WithoutRoute(application *v1.Application, ref child.Ref) string {
+func withoutRoute(application *v1.Application, ref child.Ref) string {
 	routes := application.Spec.Routes
-	if len(routes) < 2 {
-		return WithoutChild(ref.Kind)
+	if len(routes) == 1 {
+		return "remove spec.routes"
 	}
 	for i := 1; i < len(routes); i++ {
 		own := application.Name + "-" + routes[i].Name
@@ -132,26 +150,6 @@ func WithoutRoute(application *v1.Application, ref child.Ref) string {
 		}
 	}
 	return ""
-}
-
-// WithoutChild says how an Application asks for no child of the kind, so that an object of others keeps the name; "" if there is no such way.
-func WithoutChild(kind child.Kind) string {
-	switch kind {
-	case child.ConfigMap:
-		return "remove spec.config"
-	case child.HorizontalPodAutoscaler:
-		return "remove spec.autoscaling"
-	case child.PodDisruptionBudget:
-		return "set spec.disruptionBudget to mode Disabled"
-	case child.NetworkPolicy:
-		return "remove spec.networkPolicy"
-	case child.Ingress, child.HTTPRoute:
-		return "remove spec.routes"
-	case child.ServiceMonitor:
-		return "remove spec.monitoring"
-	default:
-		return ""
-	}
 }
 
 // deletion says how to make way for a child of the kind.

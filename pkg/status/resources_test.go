@@ -211,7 +211,7 @@ func TestConflictsAreNamed(t *testing.T) {
 				"see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
-				"ConfigMap web exists and does not belong to the Application; remove spec.config so that it stays, delete it, or give the Application another name.",
+				"ConfigMap web exists and does not belong to the Application; delete it, or give the Application another name.",
 			},
 		},
 		{ // Other pods probably run as the ServiceAccount.
@@ -220,7 +220,7 @@ func TestConflictsAreNamed(t *testing.T) {
 				"see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"ServiceAccount web exists and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name.",
-				"ConfigMap web exists and does not belong to the Application; remove spec.config so that it stays, delete it, or give the Application another name.",
+				"ConfigMap web exists and does not belong to the Application; delete it, or give the Application another name.",
 			},
 		},
 		{ // Not all of them were left behind.

@@ -158,26 +158,18 @@ func (f facts) without(resource v1.ResourceStatus) string {
 	if !known {
 		return ""
 	}
-	spec, from, without := &f.app.Spec, " from the Application", plan.WithoutChild(ref.Kind)
-	asks := true
+	without, from := plan.WithoutChild(f.app, ref), " from the Application"
 	switch ref.Kind {
-	case child.ConfigMap:
-		asks = spec.Config != nil
-	case child.HorizontalPodAutoscaler:
-		asks = spec.Autoscaling != nil
 	case child.PodDisruptionBudget:
 		from = "" // This is to set.
 	case child.Ingress, child.HTTPRoute:
-		asks, without = len(spec.Routes) > 0, plan.WithoutRoute(f.app, ref)
-		if len(spec.Routes) > 1 {
+		if len(f.app.Spec.Routes) > 1 {
 			from = ""
 		}
-	case child.NetworkPolicy:
-		asks, from = spec.NetworkPolicy != nil, from+f.unlessClassAsks()
-	case child.ServiceMonitor:
-		asks, from = spec.Monitoring != nil, from+f.unlessClassAsks()
+	case child.NetworkPolicy, child.ServiceMonitor:
+		from += f.unlessClassAsks()
 	}
-	if !asks || without == "" {
+	if without == "" {
 		return ""
 	}
 	return strings.ToUpper(without[:1]) + without[1:] + from
