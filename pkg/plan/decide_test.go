@@ -207,8 +207,7 @@ func TestNotOwnedMessage(t *testing.T) {
 		{"of a controller", owner(new(true)), "ConfigMap web-config exists and belongs to StatefulSet db (UID db-uid); give the Application another name"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			configured := &v1.Application{Spec: v1.ApplicationSpec{Config: &v1.Config{}}}
-			if got := plan.NotOwnedMessage(configured, child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web-config"}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
+			if got := plan.NotOwnedMessage(&v1.Application{Spec: v1.ApplicationSpec{Config: &v1.Config{}}}, child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web-config"}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

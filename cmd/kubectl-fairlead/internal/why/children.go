@@ -132,6 +132,9 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 		first = []string{"The adoption of the Deployment takes the Service over too."}
 	case resource.Kind == child.Service.Kind && plan.Adoptable(child.Service, live) && !f.hasAdopted() && resource.State == v1.ResourceConflict:
 		first = []string{"To keep the Service and its address, let the Application adopt it: the message of the Service says how."}
+		if f.app.Spec.AdoptionPolicy != v1.AdoptionConsented {
+			first = []string{"To keep the Service and its address, let the Application adopt it: set spec.adoptionPolicy to Consented, and do what the message of the Service then says."}
+		}
 	case resource.Kind == child.Deployment.Kind && plan.Adoptable(child.Deployment, live):
 		first = f.adoption()
 		if adopted := f.condition(v1.ConditionAdopted); adopted != nil && adopted.Reason == v1.ReasonRefused && isRefusedAsMissing(adopted.Message) {

@@ -253,7 +253,7 @@ func TestKeepsTheService(t *testing.T) {
 	addForeign(loaded, child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, v1.ResourceConflict, "Service web exists and has no consent to its adoption; annotate it.")
 	text, _ := printed(t, loaded)
 	wantParts(t, "Service", text, map[string]bool{
-		"   → To keep the Service and its address, let the Application adopt it: the message of the Service says how.\n   → Or delete the Service": true,
+		"   → To keep the Service and its address, let the Application adopt it: set spec.adoptionPolicy to Consented, and do what the message of the Service then says.\n   → Or delete the Service": true,
 	})
 }
 

@@ -64,7 +64,7 @@ func TestObservedBesideForeign(t *testing.T) {
 		}},
 		{"a Service", child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, false, map[string]bool{
 			"→ Delete the Service, or give the Application another name.\n": true,
-			unseen: true, fmt.Sprintf(first, "Service"): true, resume: false, adopt: false, "the message of the Service says how": false,
+			unseen: true, fmt.Sprintf(first, "Service"): true, resume: false, adopt: false, "To keep the Service and its address": false,
 		}},
 		{"a Service with its Deployment", child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, true, map[string]bool{
 			unseen: true, "First follow": false, resume: false, "adopt web --harden\n": true, "Delete the Service": false,
