@@ -168,7 +168,9 @@ func scenarios() []scenario {
 		{"paused by another client under Observe", with(deployment(func(d *appsv1.Deployment) {
 			counts(d, 3, 0, 3)
 			d.Spec.Paused = true
-		}), func(in *Input, _ *appsv1.Deployment) { in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve }),
+		}), func(in *Input, _ *appsv1.Deployment) {
+			in.Snapshot.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+		}),
 			no, v1.ReasonPaused, "", inProgress, "Rollout paused by another client, as kubectl rollout pause does. 0 of 3 pods are updated, 3 available; 3 of an older revision."},
 		{"paused before the first pod", with(paused, deployment(func(d *appsv1.Deployment) { counts(d, 0, 0, 0) })),
 			no, v1.ReasonPaused, "", inProgress, ""},
