@@ -32,6 +32,8 @@ const (
 type impact struct {
 	// staying were refused before the change, and still are; dropping do not take a default that changes.
 	stalling, staying, changing, dropping []string
+	// unchanged are refused with the same errors as before the change, by a rule that it does not alter.
+	unchanged []string
 	// restricted get a NetworkPolicy that lists egress, enclosed one that lists none, and opened lose theirs.
 	restricted, enclosed, opened []string
 	// stalls are the errors of the first stalling Application, and stays those of the first staying one.
@@ -98,7 +100,10 @@ func (i *impact) add(name string, effect class.Effect) {
 		}
 		i.stalling = append(i.stalling, name)
 	}
-	if len(effect.Stays) > 0 {
+	switch {
+	case effect.Unchanged:
+		i.unchanged = append(i.unchanged, name)
+	case len(effect.Stays) > 0:
 		if len(i.stays) == 0 {
 			i.stays = effect.Stays
 		}
@@ -162,9 +167,18 @@ func (i impact) affected() []affected {
 		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", "which restricts the connections to and from the pods", ""},
 		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods", ""},
 		{i.dropping, "Application does not", "Applications do not", "take every default", i.dropped},
-		{i.staying, "Application stays", "Applications stay", "stalled", firstOf(i.stays)},
+		{i.allStaying(), "Application stays", "Applications stay", "stalled", firstOf(i.stays)},
 	}
 	return slices.DeleteFunc(all, func(a affected) bool { return len(a.names) == 0 })
+}
+
+// allStaying are the Applications that stay stalled, the ones that the change concerns first. A change that concerns none of them is not
+// the time to name them.
+func (i impact) allStaying() []string {
+	if len(i.staying) == 0 {
+		return nil
+	}
+	return slices.Concat(i.staying, i.unchanged)
 }
 
 func (i impact) warnings(all bool) []string {

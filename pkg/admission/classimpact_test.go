@@ -71,6 +71,14 @@ func TestClassImpact(t *testing.T) {
 	}
 	asking := sized("standard", 1, 1)
 	asking[1].Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("400Mi")}}
+	limited := func(limit string) *v1.ApplicationClass {
+		class := memory(limit)
+		class.Spec.Defaults.Resources.Limits[corev1.ResourceCPU] = resource.MustParse("1")
+		class.Spec.Limits = &v1.ApplicationLimits{MaxReplicas: new(int32(4)), RequireResourceLimits: new(true)}
+		return class
+	}
+	refusedTwice := sized("standard", 6, 1)
+	refusedTwice[1].Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("600Mi")}}
 	// refused has the children of a class that ceased to select its namespace.
 	refused := sized("standard", 1)
 	refused[0].Status.Class = &v1.AppliedClass{Name: "standard", Generation: 1, Defaults: &v1.ApplicationDefaults{NetworkPolicy: &accepts}}
@@ -140,6 +148,11 @@ func TestClassImpact(t *testing.T) {
 			"with this change 1 Application does not take every default: shop/app-01",
 			`shop/app-01: spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 400Mi is higher: set a limit, or Fairlead sets none`,
 		}},
+		{name: "a lower default, for one of two that are refused", old: limited("512Mi"), updated: limited("256Mi"), applications: refusedTwice, want: []string{
+			"with this change 2 Applications stay stalled: shop/app-01, shop/app-00",
+			`shop/app-01: spec.resources.limits[memory]: Required value: ApplicationClass "standard" requires limits for cpu and memory of each container; ` +
+				"its default of 256Mi is not taken, because your request 600Mi is higher: set a limit",
+		}},
 		{name: "a default that none of them took before", old: memory("256Mi"), updated: memory("200Mi"), applications: asking[1:], want: nil},
 		{name: "made the default", old: class(false, 4, "low"), updated: class(true, 4, "low"), applications: sized("", 1, 6), want: []string{
 			"with this change 1 Application is stalled and not updated any more: shop/app-01",
@@ -173,6 +186,11 @@ func TestClassImpact(t *testing.T) {
 			"with this change 2 Applications get other defaults, which may replace pods: shop/app-00, shop/app-01",
 			"with this change 1 Application does not take every default: shop/app-01",
 			`shop/app-01: spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 400Mi is higher: set a limit, or Fairlead sets none`,
+		}},
+		{name: "a lower default, for one of two that are refused", old: limited("512Mi"), updated: limited("256Mi"), applications: refusedTwice, want: []string{
+			"with this change 2 Applications stay stalled: shop/app-01, shop/app-00",
+			`shop/app-01: spec.resources.limits[memory]: Required value: ApplicationClass "standard" requires limits for cpu and memory of each container; ` +
+				"its default of 256Mi is not taken, because your request 600Mi is higher: set a limit",
 		}},
 		{name: "a default that none of them took before", old: memory("256Mi"), updated: memory("200Mi"), applications: asking[1:], want: nil},
 		{name: "made the default", old: policed(false, accepts), updated: policed(true, accepts), applications: sized("", 1), want: []string{

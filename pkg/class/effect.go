@@ -18,9 +18,10 @@ import (
 type Effect struct {
 	// Stalls are the errors with which the sync will refuse the Application. Nothing else of it changes then.
 	Stalls field.ErrorList
-	// Stays are the errors of an Application that the sync refuses before the change and after it. There are none if the change
-	// altered neither the errors nor the rule that they are about.
+	// Stays are the errors of an Application that the sync refuses before the change and after it.
 	Stays field.ErrorList
+	// Unchanged means that the change altered neither Stays nor the rule that they are about.
+	Unchanged bool
 	// NewDefaults means that children other than the NetworkPolicy change, and possibly the pods.
 	NewDefaults bool
 	// NewPolicy is the NetworkPolicy that the Application gets instead of none, or of another one. It replaces no pod.
@@ -41,10 +42,12 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 			return Effect{Stalls: errs}
 		case !slices.EqualFunc(errs, errsBefore, isSameError):
 			return Effect{Stays: errs}
-		case reason != v1.ReasonInvalid && !equality.Semantic.DeepEqualWithNilDifferentFromEmpty(was.refusing(before), is.refusing(after)):
+		case reason == v1.ReasonInvalid:
+			return Effect{}
+		case !equality.Semantic.DeepEqualWithNilDifferentFromEmpty(was.refusing(before), is.refusing(after)):
 			return Effect{Stays: errs} // After a repair that missed this limit, silence would read as success.
 		default:
-			return Effect{}
+			return Effect{Stays: errs, Unchanged: true}
 		}
 	}
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {

@@ -38,7 +38,7 @@ func TestEffectOf(t *testing.T) {
 		{name: "nothing that concerns it", before: class(false, limit(9)), after: class(false, limit(8))},
 		{name: "a tighter limit", before: class(false, limit(9)), after: class(false, limit(4)), message: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`},
 		{name: "refused before", before: class(false, limit(5)), after: class(false, limit(4)), stays: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`},
-		{name: "refused before, for the same reason", before: class(false, limit(4)), after: class(false, v1.ApplicationClassSpec{Limits: limit(4).Limits, Defaults: priority.Defaults})},
+		{name: "refused before, for the same reason", before: class(false, limit(4)), after: class(false, v1.ApplicationClassSpec{Limits: limit(4).Limits, Defaults: priority.Defaults}), want: Effect{Unchanged: true}, stays: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`},
 		{name: "allowed again", before: class(false, limit(4)), after: class(false, limit(9))},
 		{name: "another default", before: class(false, v1.ApplicationClassSpec{}), after: class(false, priority), want: Effect{NewDefaults: true}},
 		{
