@@ -171,7 +171,7 @@ func (a *adopting) run(ctx context.Context) error {
 		return a.noneExists(err)
 	default:
 		if err := a.checkBackup(ctx); err != nil {
-			return err
+			return a.withRefusal(ctx, err)
 		}
 		if application, err = a.create(ctx); err != nil || application == nil {
 			return err

@@ -92,6 +92,21 @@ func (a *adopting) checkBackup(ctx context.Context) error {
 	return errors.New(a.tool.withNamespace(a.namespace, refused))
 }
 
+// withRefusal adds why the API server would refuse the Application to why it is not written yet. Otherwise a user would delete the backup in
+// vain.
+func (a *adopting) withRefusal(ctx context.Context, refused error) error {
+	draft, err := adopt.Draft(a.deployment, a.service, a.options)
+	if err != nil || a.editing.dryRun == cmdutil.DryRunClient {
+		return refused
+	}
+	_ = a.leaveDefaultAccount(ctx, draft, true)
+	options := metav1.CreateOptions{FieldManager: fieldManager, DryRun: []string{metav1.DryRunAll}}
+	if _, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Create(ctx, draft, options); apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+		return forReasons([]error{refused, needsClass(err)})
+	}
+	return refused
+}
+
 // consent lets the Application adopt the objects, in the very version that was read. The Service comes first: the adoption
 // begins with the Deployment.
 func (a *adopting) consent(ctx context.Context, application *v1.Application) error {

@@ -10,8 +10,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -168,6 +170,51 @@ func TestOwnedAlready(t *testing.T) {
 		}
 		if err := a.run(t.Context()); err == nil || err.Error() != test.want {
 			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
+	}
+}
+
+// TestBackupInTheWay: a user learns at once why the Application would be refused too, and does not delete the backup in vain.
+func TestBackupInTheWay(t *testing.T) {
+	const (
+		backup  = "the Secret web-before-adoption has the objects of an earlier adoption. Keep a copy, since without it they cannot be restored; then run kubectl -n shop delete secret web-before-adoption, and this command again"
+		refusal = `Application.apps.fairlead.dev "web" is invalid: spec.serviceAccount.name: Forbidden: no`
+	)
+	pod := corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "example.com/web:1"}}}
+	labels := map[string]string{"app": "web"}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "live"}, Spec: appsv1.DeploymentSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
+	}}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-before-adoption"}, Data: map[string][]byte{"deployment.json": []byte(`{"metadata":{"name":"web","uid":"former"}}`)},
+	}
+	for _, test := range []struct {
+		dryRun  cmdutil.DryRunStrategy
+		refused bool
+		want    string
+	}{
+		{cmdutil.DryRunNone, false, backup},
+		{cmdutil.DryRunNone, true, "nothing was written, for 2 reasons:\n- " + backup + "\n- " + refusal},
+		{cmdutil.DryRunServer, true, "nothing was written, for 2 reasons:\n- " + backup + "\n- " + refusal},
+		{cmdutil.DryRunClient, true, backup}, // It does not ask the API server.
+	} {
+		fairlead := fake.NewClientset()
+		fairlead.PrependReactor("create", "applications", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			if options := action.(clienttesting.CreateActionImpl).CreateOptions; len(options.DryRun) == 0 {
+				t.Errorf("a request that is no dry run: %v", options)
+			}
+			if !test.refused {
+				return false, nil, nil
+			}
+			kind := v1.SchemeGroupVersion.WithKind(v1.ApplicationKind).GroupKind()
+			return true, nil, apierrors.NewInvalid(kind, "web", field.ErrorList{field.Forbidden(field.NewPath("spec", "serviceAccount", "name"), "no")})
+		})
+		a := adopting{
+			tool: toolWith(*clientcmdapi.NewConfig(), "shop"), clients: &cluster.Clients{Kube: kubefake.NewClientset(deployment, secret), Fairlead: fairlead},
+			namespace: "shop", name: "web", options: adopt.Options{Harden: true}, editing: editing{dryRun: test.dryRun},
+		}
+		if err := a.run(t.Context()); err == nil || err.Error() != test.want {
+			t.Errorf("%v, refused %t: %v, want %s", test.dryRun, test.refused, err, test.want)
 		}
 	}
 }
