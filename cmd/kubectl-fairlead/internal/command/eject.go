@@ -64,7 +64,7 @@ func (t *tool) eject() *cobra.Command {
 			Fairlead's marks. That replaces no pod; a rollout that has begun goes on. Some labels stay: the Service keeps the one
 			by which a ServiceMonitor finds it, and the pod template keeps its own, because any change of it would replace the
 			pods. With --output-dir you also get the objects as manifests for your repository or chart. A new Application can take
-			the objects back: see docs/guides/take-back.md.
+			the objects back, with the manifest of this one, so save that: see docs/guides/take-back.md.
 
 			Of an adopted Deployment, --restore brings back what it was before the adoption. That replaces the pods, unless they
 			are still those of before. With --to-helm the Helm release that gave the objects up has them again, too. Both write
@@ -177,6 +177,10 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		return nil, err
 	}
 	if e.editing.dryRun != cmdutil.DryRunNone {
+		if !gone && !e.restore {
+			e.tool.screen().Hanging("  ", "To take the objects back later, save the manifest of the Application first: "+
+				e.tool.withNamespace(e.namespace, "kubectl get applications.apps.fairlead.dev "+e.name+" -o yaml"))
+		}
 		e.tool.screen().Line("  not written (dry run)")
 		return objects, nil
 	}
