@@ -80,6 +80,13 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		}
 		return next
 	}
+	if f.takesBack() {
+		next := f.keepInstead(resource, live)
+		if len(next) == 0 {
+			next = []string{fmt.Sprintf("Keep the %s until the Application has taken the Deployment back, since what runs now needs it. Then delete or rename it.", resource.Kind)}
+		}
+		return append(next, giveName)
+	}
 	next := []string{fmt.Sprintf("Keep the %s until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. "+
 		"Then delete or rename it.", resource.Kind)}
 	switch resource.Kind {
@@ -186,6 +193,14 @@ func (f facts) unlessClassAsks() string {
 // isRemovable reports whether no pod that runs needs the object: the Application has not adopted a Deployment, and there is none to adopt.
 func (f facts) isRemovable(resource v1.ResourceStatus) bool {
 	return resource.Kind != child.Deployment.Kind && !f.hasAdopted() && !f.adoptable(child.Deployment)
+}
+
+// takesBack reports whether an earlier Application left the Deployment behind, and this one adopts none.
+func (f facts) takesBack() bool {
+	return f.app.Spec.AdoptionPolicy != v1.AdoptionConsented && slices.ContainsFunc(f.app.Status.Resources, func(resource v1.ResourceStatus) bool {
+		live := f.live(resource)
+		return resource.Kind == child.Deployment.Kind && resource.State == v1.ResourceConflict && live != nil && plan.IsLeftover(live)
+	})
 }
 
 // orDelete is another way out where an earlier Application left a ServiceAccount behind that the pods of the Deployment do not use.

@@ -184,6 +184,38 @@ func TestKeepsOthersObject(t *testing.T) {
 	}
 }
 
+// TestBesideALeftoverDeployment: to take a Deployment back is no adoption, so nothing waits for the condition Adopted.
+func TestBesideALeftoverDeployment(t *testing.T) {
+	const giveName = "Or give the Application another name."
+	for _, test := range []struct {
+		kind   child.Kind
+		object child.Object
+		spec   v1.ApplicationSpec
+		want   []string
+	}{
+		{child.HorizontalPodAutoscaler, &autoscalingv2.HorizontalPodAutoscaler{}, v1.ApplicationSpec{Autoscaling: &v1.Autoscaling{}}, []string{
+			"Remove spec.autoscaling from the Application: then the HorizontalPodAutoscaler stays, and keeps working.", giveName,
+		}},
+		{child.Ingress, &networkingv1.Ingress{}, v1.ApplicationSpec{Routes: []v1.Route{{Name: "public"}}}, []string{
+			"Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'.",
+			"Or remove spec.routes from the Application: then the Ingress stays.", giveName,
+		}},
+		{child.NetworkPolicy, &networkingv1.NetworkPolicy{}, v1.ApplicationSpec{}, []string{
+			"Keep the NetworkPolicy until the Application has taken the Deployment back, since what runs now needs it. Then delete or rename it.", giveName,
+		}},
+	} {
+		loaded := clustertest.Load(t, "paused")
+		deployment := childOf(t, loaded, child.Deployment.Kind)
+		deployment.SetOwnerReferences(nil)
+		deployment.SetLabels(map[string]string{v1.LabelManagedBy: v1.ManagedBy})
+		deployment.SetAnnotations(map[string]string{v1.AnnotationOwnerUID: "gone"})
+		setResource(loaded, child.Deployment.Kind, v1.ResourceConflict, "It exists.")
+		loaded.Application.Spec.Autoscaling, loaded.Application.Spec.Routes = test.spec.Autoscaling, test.spec.Routes
+		addForeign(loaded, test.kind, test.object, v1.ResourceConflict, "It exists.")
+		wantParts(t, test.kind.Kind, shown(t, loaded), map[string]bool{"   → " + strings.Join(test.want, "\n   → ") + "\n": true, "condition Adopted": false})
+	}
+}
+
 // TestLeftoverServiceAccount: the advice to take back what eject left behind is not followed by another about the same object.
 func TestLeftoverServiceAccount(t *testing.T) {
 	const takeBack, rename = "Take back what the earlier Application left behind: see docs/guides/take-back.md", "Or give the Application another name."
