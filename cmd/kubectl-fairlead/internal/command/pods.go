@@ -37,7 +37,7 @@ func (t *tool) logs() *cobra.Command {
 	cmd.Use = "logs NAME... [flags]"
 	cmd.Short = "Print the logs of all pods of an Application"
 	cmd.Long = "Print the logs of all pods of an Application, each line with its pod. It is kubectl logs, and takes its flags. " +
-		"Where it cannot read the log of a pod, it says so and prints those of the others, unless you set --ignore-errors=false or --follow."
+		"Where some pods have no log yet, it says so and prints those of the others, unless you set --ignore-errors=false or --follow."
 	cmd.Example = examples(`
 		# The last ten lines of each pod, and what follows
 		kubectl fairlead logs web -f
@@ -80,7 +80,9 @@ func (t *tool) logs() *cobra.Command {
 		}
 		set := map[string]string{"selector": selector, "prefix": "true", "max-log-requests": maxLogs}
 		// kubectl asks for the logs in no order, and ends at the first error. While it follows them, it tries again instead.
-		if follows, _ := cmd.Flags().GetBool("follow"); pods > 1 && !follows && !cmd.Flags().Changed("ignore-errors") {
+		follows, _ := cmd.Flags().GetBool("follow")
+		previous, _ := cmd.Flags().GetBool("previous")
+		if !follows && !cmd.Flags().Changed("ignore-errors") && someLackLogs(pods, previous) {
 			set["ignore-errors"] = "true"
 		}
 		for flag, value := range set {
@@ -119,15 +121,28 @@ func podsOf(applications []*v1.Application) (string, error) {
 	return v1.LabelApplication + " in (" + strings.Join(names, ",") + ")", nil
 }
 
-// checkStarted returns how many pods there are, and reports that none has logs. kubectl says nothing about that, or too little to go on.
-func (t *tool) checkStarted(ctx context.Context, clients *cluster.Clients, applications []*v1.Application, selector string) (int, error) {
+// someLackLogs reports whether some of the pods have a log, or one of a container that has exited before, and others have none yet. If none
+// has, kubectl's error is all that there is to say.
+func someLackLogs(pods []corev1.Pod, previous bool) bool {
+	hasLog := func(pod corev1.Pod) bool {
+		statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+		return slices.ContainsFunc(statuses, func(container corev1.ContainerStatus) bool {
+			return container.RestartCount > 0 || !previous && (container.State.Running != nil || container.State.Terminated != nil)
+		})
+	}
+	has := slices.ContainsFunc(pods, hasLog)
+	return has && slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return !hasLog(pod) })
+}
+
+// checkStarted returns the pods, and reports that none has logs. kubectl says nothing about that, or too little to go on.
+func (t *tool) checkStarted(ctx context.Context, clients *cluster.Clients, applications []*v1.Application, selector string) ([]corev1.Pod, error) {
 	namespace := applications[0].Namespace
 	pods, err := clients.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return pod.Spec.NodeName != "" }) {
-		return len(pods.Items), nil
+		return pods.Items, nil
 	}
 	var names []string
 	for _, application := range applications {
@@ -137,7 +152,7 @@ func (t *tool) checkStarted(ctx context.Context, clients *cluster.Clients, appli
 	if len(pods.Items) > 0 {
 		what = "there are no logs, because no pod of " + text.Enumerate(names) + " has a node yet"
 	}
-	return 0, fmt.Errorf("%s: see '%s'", what, t.commandLine(namespace, "why "+strings.Join(names, " ")))
+	return nil, fmt.Errorf("%s: see '%s'", what, t.commandLine(namespace, "why "+strings.Join(names, " ")))
 }
 
 // exec is `kubectl exec` in one healthy pod of an Application.

@@ -146,10 +146,37 @@ func TestLogsOfTheOthers(t *testing.T) {
 	}
 }
 
+// TestPodsWithoutLogs: kubectl's error ends the command, with its exit code, unless some pods have a log and others have none yet.
+func TestPodsWithoutLogs(t *testing.T) {
+	pod := func(restarts int32, state corev1.ContainerState) corev1.Pod {
+		return corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{RestartCount: restarts, State: state}}}}
+	}
+	waits := pod(0, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}})
+	runs := pod(0, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+	crashes := pod(4, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}})
+	for _, test := range []struct {
+		pods          []corev1.Pod
+		now, previous bool
+	}{
+		{nil, false, false},
+		{[]corev1.Pod{waits, waits, {}}, false, false},
+		{[]corev1.Pod{runs, runs}, false, false},
+		{[]corev1.Pod{runs, waits}, true, false},
+		{[]corev1.Pod{runs, crashes}, false, true},
+		{[]corev1.Pod{crashes, crashes}, false, false},
+		{[]corev1.Pod{waits, crashes}, true, true},
+	} {
+		if now, previous := someLackLogs(test.pods, false), someLackLogs(test.pods, true); now != test.now || previous != test.previous {
+			t.Errorf("%+v: %t, and %t of those that exited; want %t and %t", test.pods, now, previous, test.now, test.previous)
+		}
+	}
+}
+
 // TestLogsDuringARollout: the old pods of a rollout have not exited, which hides nothing of what the new one said before it did.
 func TestLogsDuringARollout(t *testing.T) {
-	pod := func(name string) string {
-		return `{"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "shop", "name": "` + name + `"}, "spec": {"nodeName": "node", "containers": [{"name": "web"}]}}`
+	pod := func(name, restarts string) string {
+		return `{"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "shop", "name": "` + name + `"}, "spec": {"nodeName": "node", "containers": [{"name": "web"}]},
+			"status": {"containerStatuses": [{"name": "web", "restartCount": ` + restarts + `, "state": {"running": {}}}]}}`
 	}
 	const unreadable = `previous terminated container "web" in pod "%s" not found`
 	answers := map[string]string{
@@ -159,7 +186,7 @@ func TestLogsDuringARollout(t *testing.T) {
 		"/api/v1": `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [
 			{"name": "pods", "kind": "Pod", "singularName": "pod", "namespaced": true, "verbs": ["get", "list"]}]}`,
 		"/apis/apps.fairlead.dev/v1/namespaces/shop/applications/web": `{"apiVersion": "apps.fairlead.dev/v1", "kind": "Application", "metadata": {"namespace": "shop", "name": "web"}}`,
-		"/api/v1/namespaces/shop/pods":                                `{"apiVersion": "v1", "kind": "PodList", "items": [` + pod("old-1") + "," + pod("old-2") + "," + pod("new-1") + `]}`,
+		"/api/v1/namespaces/shop/pods":                                `{"apiVersion": "v1", "kind": "PodList", "items": [` + pod("old-1", "0") + "," + pod("old-2", "0") + "," + pod("new-1", "4") + `]}`,
 		"/api/v1/namespaces/shop/pods/new-1/log":                      "no database\n",
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
