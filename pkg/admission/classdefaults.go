@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/revision"
@@ -35,10 +37,10 @@ func (h *Handler) droppedDefaults(ctx context.Context, in input, found *verdict)
 	return nil
 }
 
-// otherDefaults warns of another class whose defaults change the pods that run, where the rest of the update does not change them.
+// otherDefaults warns of another class whose defaults change the pods that run, or their NetworkPolicy, where the rest of the update does not.
 func (h *Handler) otherDefaults(ctx context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 || h.config.Classes == nil || in.old == nil || in.old.Spec.ClassName == in.new.Spec.ClassName ||
-		in.old.Status.Replicas == 0 || in.new.Spec.ReconcilePolicy.Withholds() || toRevision(in.new) != 0 || !revision.SamePods(&in.old.Spec, &in.new.Spec) {
+		in.old.Status.Replicas == 0 || in.new.Spec.ReconcilePolicy.Withholds() {
 		return nil
 	}
 	rules, err := h.config.classRules(ctx, in.new.Namespace)
@@ -48,7 +50,11 @@ func (h *Handler) otherDefaults(ctx context.Context, in input, found *verdict) e
 	if in.new.Spec.ClassName != "" && class.Choose(in.new, rules) == nil {
 		return nil // The Application waits for the class.
 	}
-	if revision.SamePods(&lastResolved(in.old, rules).Spec, &class.Resolve(in.new, rules).Application.Spec) {
+	before, after := &lastResolved(in.old, rules).Spec, &class.Resolve(in.new, rules).Application.Spec
+	if equality.Semantic.DeepEqual(in.old.Spec.NetworkPolicy, in.new.Spec.NetworkPolicy) && !equality.Semantic.DeepEqual(before.NetworkPolicy, after.NetworkPolicy) {
+		found.warnings = append(found.warnings, "spec.className: the Application "+otherPolicy(after.NetworkPolicy))
+	}
+	if toRevision(in.new) != 0 || !revision.SamePods(&in.old.Spec, &in.new.Spec) || revision.SamePods(before, after) {
 		return nil
 	}
 	warning := "spec.className: the Application gets other defaults, which may replace its pods"
@@ -57,6 +63,19 @@ func (h *Handler) otherDefaults(ctx context.Context, in input, found *verdict) e
 	}
 	found.warnings = append(found.warnings, warning)
 	return nil
+}
+
+// otherPolicy says what the NetworkPolicy of another class does; nil if that has none.
+func otherPolicy(policy *v1.NetworkPolicy) string {
+	const gets = "gets a new NetworkPolicy, after which its pods may connect "
+	switch {
+	case policy == nil:
+		return "loses its NetworkPolicy, " + restricts
+	case len(policy.Egress) > 0:
+		return gets + onlyToListed
+	default:
+		return gets + onlyToDNS
+	}
 }
 
 // lastResolved is the Application with the defaults that its children have, although its class may be gone.

@@ -81,9 +81,11 @@ func TestDroppedResources(t *testing.T) {
 func TestOtherDefaults(t *testing.T) {
 	const (
 		replaced = "spec.className: the Application gets other defaults, which may replace its pods"
+		policed  = "spec.className: the Application gets a new NetworkPolicy, after which its pods may connect only to DNS, because the class lists no egress, and accept only what it lists, beside routes and monitoring"
+		opened   = "spec.className: the Application loses its NetworkPolicy, which restricts the connections to and from the pods"
 		held     = "spec.reconcilePolicy: it is Observe, so this change has no effect until you set it to Enforce"
 		pinned   = "spec.rollback.toRevision: revision 99 does not exist, so this change has no effect until you name another one or remove the field. Revisions: 1"
-		missing  = `ApplicationClass "missing" does not exist; the Application waits for it. Classes for namespace "shop": bare, high, low, same`
+		missing  = `ApplicationClass "missing" does not exist; the Application waits for it. Classes for namespace "shop": bare, high, low, policy, same`
 	)
 	defaults := func(priority string) *v1.ApplicationDefaults {
 		return &v1.ApplicationDefaults{PriorityClassName: priority}
@@ -92,14 +94,20 @@ func TestOtherDefaults(t *testing.T) {
 		return applicationClass(name, false, func(s *v1.ApplicationClassSpec) { s.Defaults = defaults(priority) })
 	}
 	classes := &inClasses{
-		classes: []*v1.ApplicationClass{classOf("low", "low"), classOf("same", "low"), classOf("high", "high"), applicationClass("bare", false, nil)},
-		change:  func(c *Config) { c.Revisions = &cluster{revisions: []int64{1}} },
+		classes: []*v1.ApplicationClass{classOf("low", "low"), classOf("same", "low"), classOf("high", "high"), applicationClass("bare", false, nil), applicationClass("policy", false, func(s *v1.ApplicationClassSpec) {
+			s.Defaults = &v1.ApplicationDefaults{NetworkPolicy: &v1.NetworkPolicy{}}
+		})},
+		change: func(c *Config) { c.Revisions = &cluster{revisions: []int64{1}} },
 	}
 	type change = func(*v1.Application)
 	runsWith := func(class, priority string) change {
 		return func(a *v1.Application) {
 			a.Spec.ClassName, a.Status.Replicas, a.Status.Class = class, 2, &v1.AppliedClass{Name: class, Defaults: defaults(priority)}
 		}
+	}
+	own := func(a *v1.Application) { a.Spec.NetworkPolicy = &v1.NetworkPolicy{} }
+	hasPolicy := func(a *v1.Application) {
+		a.Spec.ClassName, a.Status.Class = "policy", &v1.AppliedClass{Name: "policy", Defaults: &v1.ApplicationDefaults{NetworkPolicy: &v1.NetworkPolicy{}}}
 	}
 	omitted := func(a *v1.Application) { a.Status.Class = &v1.AppliedClass{Name: "low", DefaultsOmitted: true} }
 	without := func(a *v1.Application) { a.Status.Replicas, a.Status.Class = 2, nil }
@@ -110,6 +118,9 @@ func TestOtherDefaults(t *testing.T) {
 		want    []string
 	}{
 		{name: "others", old: []change{runsWith("low", "low")}, changes: []change{inClass("high")}, want: []string{replaced}},
+		{name: "a NetworkPolicy", old: []change{runsWith("bare", "")}, changes: []change{inClass("policy")}, want: []string{policed}},
+		{name: "a NetworkPolicy, and it has one of its own", old: []change{runsWith("bare", ""), own}, changes: []change{inClass("policy")}},
+		{name: "no NetworkPolicy any more", old: []change{runsWith("bare", ""), hasPolicy}, changes: []change{inClass("bare")}, want: []string{opened}},
 		{name: "none any more", old: []change{runsWith("low", "low")}, changes: []change{inClass("")}, want: []string{replaced}},
 		{name: "the first ones", old: []change{without}, changes: []change{inClass("low")}, want: []string{replaced}},
 		{name: "those of the class, which status omits", old: []change{runsWith("low", "low"), omitted}, changes: []change{inClass("high")}, want: []string{replaced}},

@@ -28,6 +28,14 @@ const (
 	maxWarnings = 3600 // All lists of names together; there are usually two.
 )
 
+// What a NetworkPolicy of a class does, after "its pods may connect" and "loses its NetworkPolicy,".
+const (
+	onlyToDNS    = "only to DNS, because the class lists no egress" + acceptOnly
+	onlyToListed = "only to what the class lists, and to DNS" + acceptOnly
+	acceptOnly   = ", and accept only what it lists, beside routes and monitoring"
+	restricts    = "which restricts the connections to and from the pods"
+)
+
 // impact is what the change of a class does to the Applications that have it, or get it.
 type impact struct {
 	// staying were refused before the change, and still are; dropping do not take a default that changes.
@@ -156,15 +164,14 @@ type affected struct {
 // affected sorts them, what is worst first.
 func (i impact) affected() []affected {
 	const (
-		one    = "Application gets a new NetworkPolicy, after which its pods may connect"
-		many   = "Applications get a new NetworkPolicy, after which their pods may connect"
-		accept = ", and accept only what it lists, beside routes and monitoring"
+		one  = "Application gets a new NetworkPolicy, after which its pods may connect"
+		many = "Applications get a new NetworkPolicy, after which their pods may connect"
 	)
 	all := []affected{
 		{i.stalling, "Application is stalled", "Applications are stalled", "and not updated any more", firstOf(i.stalls)},
-		{i.enclosed, one, many, "only to DNS, because the class lists no egress" + accept, ""},
-		{i.restricted, one, many, "only to what the class lists, and to DNS" + accept, ""},
-		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", "which restricts the connections to and from the pods", ""},
+		{i.enclosed, one, many, onlyToDNS, ""},
+		{i.restricted, one, many, onlyToListed, ""},
+		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", restricts, ""},
 		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods", ""},
 		{i.dropping, "Application does not", "Applications do not", "take every default", i.dropped},
 		{i.allStaying(), "Application stays", "Applications stay", "stalled", firstOf(i.stays)},
