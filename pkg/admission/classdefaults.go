@@ -37,7 +37,7 @@ func (h *Handler) droppedDefaults(ctx context.Context, in input, found *verdict)
 	return nil
 }
 
-// otherDefaults warns of another class whose defaults change the pods that run, or their NetworkPolicy, where the rest of the update does not.
+// otherDefaults warns of another class whose defaults change the pods that run, their NetworkPolicy or routes, where the rest of the update does not.
 func (h *Handler) otherDefaults(ctx context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 || h.config.Classes == nil || in.old == nil || in.old.Spec.ClassName == in.new.Spec.ClassName ||
 		in.old.Status.Replicas == 0 || in.new.Spec.ReconcilePolicy.Withholds() {
@@ -53,6 +53,9 @@ func (h *Handler) otherDefaults(ctx context.Context, in input, found *verdict) e
 	before, after := &lastResolved(in.old, rules).Spec, &class.Resolve(in.new, rules).Application.Spec
 	if equality.Semantic.DeepEqual(in.old.Spec.NetworkPolicy, in.new.Spec.NetworkPolicy) && !equality.Semantic.DeepEqual(before.NetworkPolicy, after.NetworkPolicy) {
 		found.warnings = append(found.warnings, "spec.className: the Application "+otherPolicy(after.NetworkPolicy))
+	}
+	if equality.Semantic.DeepEqual(in.old.Spec.Routes, in.new.Spec.Routes) && !equality.Semantic.DeepEqual(before.Routes, after.Routes) {
+		found.warnings = append(found.warnings, "spec.className: the Application gets "+otherRoutes)
 	}
 	if toRevision(in.new) != 0 || !revision.SamePods(&in.old.Spec, &in.new.Spec) || revision.SamePods(before, after) {
 		return nil

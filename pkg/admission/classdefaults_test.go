@@ -82,10 +82,11 @@ func TestOtherDefaults(t *testing.T) {
 	const (
 		replaced = "spec.className: the Application gets other defaults, which may replace its pods"
 		policed  = "spec.className: the Application gets a new NetworkPolicy, after which its pods may connect only to DNS, because the class lists no egress, and accept only what it lists, beside routes and monitoring"
+		routed   = "spec.className: the Application gets other defaults of routes, such as tls"
 		opened   = "spec.className: the Application loses its NetworkPolicy, which restricts the connections to and from the pods"
 		held     = "spec.reconcilePolicy: it is Observe, so this change has no effect until you set it to Enforce"
 		pinned   = "spec.rollback.toRevision: revision 99 does not exist, so this change has no effect until you name another one or remove the field. Revisions: 1"
-		missing  = `ApplicationClass "missing" does not exist; the Application waits for it. Classes for namespace "shop": bare, high, low, policy, same`
+		missing  = `ApplicationClass "missing" does not exist; the Application waits for it. Classes for namespace "shop": bare, high, low, policy, same, tls`
 	)
 	defaults := func(priority string) *v1.ApplicationDefaults {
 		return &v1.ApplicationDefaults{PriorityClassName: priority}
@@ -96,6 +97,8 @@ func TestOtherDefaults(t *testing.T) {
 	classes := &inClasses{
 		classes: []*v1.ApplicationClass{classOf("low", "low"), classOf("same", "low"), classOf("high", "high"), applicationClass("bare", false, nil), applicationClass("policy", false, func(s *v1.ApplicationClassSpec) {
 			s.Defaults = &v1.ApplicationDefaults{NetworkPolicy: &v1.NetworkPolicy{}}
+		}), applicationClass("tls", false, func(s *v1.ApplicationClassSpec) {
+			s.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{TLS: &v1.RouteTLSDefaults{}}}
 		})},
 		change: func(c *Config) { c.Revisions = &cluster{revisions: []int64{1}} },
 	}
@@ -121,6 +124,7 @@ func TestOtherDefaults(t *testing.T) {
 		{name: "a NetworkPolicy", old: []change{runsWith("bare", "")}, changes: []change{inClass("policy")}, want: []string{policed}},
 		{name: "a NetworkPolicy, and it has one of its own", old: []change{runsWith("bare", ""), own}, changes: []change{inClass("policy")}},
 		{name: "no NetworkPolicy any more", old: []change{runsWith("bare", ""), hasPolicy}, changes: []change{inClass("bare")}, want: []string{opened}},
+		{name: "TLS of routes", old: []change{runsWith("bare", ""), withRoute("a.example.com")}, changes: []change{inClass("tls")}, want: []string{routed}},
 		{name: "none any more", old: []change{runsWith("low", "low")}, changes: []change{inClass("")}, want: []string{replaced}},
 		{name: "the first ones", old: []change{without}, changes: []change{inClass("low")}, want: []string{replaced}},
 		{name: "those of the class, which status omits", old: []change{runsWith("low", "low"), omitted}, changes: []change{inClass("high")}, want: []string{replaced}},

@@ -28,12 +28,14 @@ const (
 	maxWarnings = 3600 // All lists of names together; there are usually two.
 )
 
-// What a NetworkPolicy of a class does, after "its pods may connect" and "loses its NetworkPolicy,".
+// What a NetworkPolicy of a class does, after "its pods may connect" and "loses its NetworkPolicy,"; and what else an Application gets.
 const (
 	onlyToDNS    = "only to DNS, because the class lists no egress" + acceptOnly
 	onlyToListed = "only to what the class lists, and to DNS" + acceptOnly
 	acceptOnly   = ", and accept only what it lists, beside routes and monitoring"
 	restricts    = "which restricts the connections to and from the pods"
+
+	otherRoutes = "other defaults of routes, such as tls"
 )
 
 // impact is what the change of a class does to the Applications that have it, or get it.
@@ -42,6 +44,8 @@ type impact struct {
 	stalling, staying, changing, dropping []string
 	// unchanged are refused with the same errors as before the change, by a rule that it does not alter.
 	unchanged []string
+	// rerouted get other defaults of their routes.
+	rerouted []string
 	// restricted get a NetworkPolicy that lists egress, enclosed one that lists none, and opened lose theirs.
 	restricted, enclosed, opened []string
 	// stalls are the errors of the first stalling Application, and stays those of the first staying one.
@@ -120,6 +124,9 @@ func (i *impact) add(name string, effect class.Effect) {
 	if effect.NewDefaults {
 		i.changing = append(i.changing, name)
 	}
+	if effect.NewRoutes {
+		i.rerouted = append(i.rerouted, name)
+	}
 	switch policy := effect.NewPolicy; {
 	case effect.LosesPolicy:
 		i.opened = append(i.opened, name)
@@ -173,6 +180,7 @@ func (i impact) affected() []affected {
 		{i.restricted, one, many, onlyToListed, ""},
 		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", restricts, ""},
 		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods", ""},
+		{i.rerouted, "Application gets", "Applications get", otherRoutes, ""},
 		{i.dropping, "Application does not", "Applications do not", "take every default", i.dropped},
 		{i.allStaying(), "Application stays", "Applications stay", "stalled", firstOf(i.stays)},
 	}

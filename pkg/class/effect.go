@@ -22,8 +22,10 @@ type Effect struct {
 	Stays field.ErrorList
 	// Unchanged means that the change altered neither Stays nor the rule that they are about.
 	Unchanged bool
-	// NewDefaults means that children other than the NetworkPolicy change, and possibly the pods.
+	// NewDefaults means that children other than those below change, and possibly the pods.
 	NewDefaults bool
+	// NewRoutes means that the Ingresses or HTTPRoutes change, such as their TLS.
+	NewRoutes bool
 	// NewPolicy is the NetworkPolicy that the Application gets instead of none, or of another one. It replaces no pod.
 	NewPolicy *v1.NetworkPolicy
 	// LosesPolicy means that the Application has no NetworkPolicy any more.
@@ -58,7 +60,8 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 	if !equality.Semantic.DeepEqual(specBefore.NetworkPolicy, spec.NetworkPolicy) {
 		effect.NewPolicy, effect.LosesPolicy = spec.NetworkPolicy, spec.NetworkPolicy == nil
 	}
-	specBefore.NetworkPolicy, spec.NetworkPolicy = nil, nil
+	effect.NewRoutes = !equality.Semantic.DeepEqual(specBefore.Routes, spec.Routes)
+	specBefore.NetworkPolicy, spec.NetworkPolicy, specBefore.Routes, spec.Routes = nil, nil, nil, nil
 	effect.NewDefaults = !equality.Semantic.DeepEqual(specBefore, spec)
 	return effect
 }

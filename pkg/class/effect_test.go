@@ -26,6 +26,7 @@ func TestEffectOf(t *testing.T) {
 		return v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{MaxReplicas: &most}}
 	}
 	priority := v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{PriorityClassName: "low"}}
+	routes := v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{TLS: &v1.RouteTLSDefaults{}}}}
 	policy := v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{NetworkPolicy: &v1.NetworkPolicy{}}}
 	for _, tc := range []struct {
 		name          string
@@ -65,6 +66,14 @@ func TestEffectOf(t *testing.T) {
 			name: "it is the default no more", before: class(true, priority), after: class(false, priority),
 			change: func(s *v1.ApplicationSpec) { s.ClassName = "" }, want: Effect{NewDefaults: true},
 		},
+		{
+			name: "TLS of routes", before: class(false, v1.ApplicationClassSpec{}), after: class(false, routes), want: Effect{NewRoutes: true},
+			change: func(s *v1.ApplicationSpec) {
+				s.Ports = []v1.ApplicationPort{{Name: "http", ContainerPort: 8080}}
+				s.Routes = []v1.Route{{Name: "public", Hostnames: []string{"a.example.com"}}}
+			},
+		},
+		{name: "TLS of routes that it does not have", before: class(false, v1.ApplicationClassSpec{}), after: class(false, routes)},
 		{name: "a policy", before: class(false, v1.ApplicationClassSpec{}), after: class(false, policy), want: Effect{NewPolicy: &v1.NetworkPolicy{}}},
 		{name: "no policy any more", before: class(false, policy), after: class(false, priority), want: Effect{LosesPolicy: true, NewDefaults: true}},
 		{
