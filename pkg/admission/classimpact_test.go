@@ -182,17 +182,6 @@ func TestClassImpact(t *testing.T) {
 		{name: "for many", old: applicationClass("standard", false, nil), updated: policed(false, accepts), applications: sized("standard", 1, 1), want: []string{
 			"with this change 2 Applications get a new NetworkPolicy, after which their pods may connect " + onlyDNS + "shop/app-00, shop/app-01",
 		}},
-		{name: "a lower default than a request of its own", old: memory("512Mi"), updated: memory("256Mi"), applications: asking, want: []string{
-			"with this change 2 Applications get other defaults, which may replace pods: shop/app-00, shop/app-01",
-			"with this change 1 Application does not take every default: shop/app-01",
-			`shop/app-01: spec.resources.limits[memory]: the default 256Mi of ApplicationClass "standard" is not taken, because your request 400Mi is higher: set a limit, or Fairlead sets none`,
-		}},
-		{name: "a lower default, for one of two that are refused", old: limited("512Mi"), updated: limited("256Mi"), applications: refusedTwice, want: []string{
-			"with this change 2 Applications stay stalled: shop/app-01, shop/app-00",
-			`shop/app-01: spec.resources.limits[memory]: Required value: ApplicationClass "standard" requires limits for cpu and memory of each container; ` +
-				"its default of 256Mi is not taken, because your request 600Mi is higher: set a limit",
-		}},
-		{name: "a default that none of them took before", old: memory("256Mi"), updated: memory("200Mi"), applications: asking[1:], want: nil},
 		{name: "made the default", old: policed(false, accepts), updated: policed(true, accepts), applications: sized("", 1), want: []string{
 			"with this change 1 Application gets a new NetworkPolicy, after which its pods may connect " + onlyDNS + "shop/app-00",
 		}},
