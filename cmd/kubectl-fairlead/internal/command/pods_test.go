@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -94,19 +95,26 @@ func TestCheckStarted(t *testing.T) {
 	}
 }
 
-// TestLogsOfTheOthers: the user reads which Applications are missing before the logs of the others begin, which may have no end.
-func TestLogsOfTheOthers(t *testing.T) {
-	answers := map[string]string{
+// withWeb adds the answers of an API server that has pods, and the Application web in the namespace shop.
+func withWeb(answers map[string]string) map[string]string {
+	maps.Copy(answers, map[string]string{
 		"/version": `{"major": "1", "minor": "34"}`,
 		"/api":     `{"kind": "APIVersions", "versions": ["v1"]}`,
 		"/apis":    `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`,
 		"/api/v1": `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [
 			{"name": "pods", "kind": "Pod", "singularName": "pod", "namespaced": true, "verbs": ["get", "list"]}]}`,
 		"/apis/apps.fairlead.dev/v1/namespaces/shop/applications/web": `{"apiVersion": "apps.fairlead.dev/v1", "kind": "Application", "metadata": {"namespace": "shop", "name": "web"}}`,
+	})
+	return answers
+}
+
+// TestLogsOfTheOthers: the user reads which Applications are missing before the logs of the others begin, which may have no end.
+func TestLogsOfTheOthers(t *testing.T) {
+	answers := withWeb(map[string]string{
 		"/api/v1/namespaces/shop/pods": `{"apiVersion": "v1", "kind": "PodList", "items": [{"apiVersion": "v1", "kind": "Pod",
 			"metadata": {"namespace": "shop", "name": "web-1"}, "spec": {"nodeName": "node", "containers": [{"name": "web"}]}}]}`,
 		"/api/v1/namespaces/shop/pods/web-1/log": "hello\n",
-	}
+	})
 	var printed bytes.Buffer
 	said := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -179,16 +187,10 @@ func TestLogsDuringARollout(t *testing.T) {
 			"status": {"containerStatuses": [{"name": "web", "restartCount": ` + restarts + `, "state": {"running": {}}}]}}`
 	}
 	const unreadable = `previous terminated container "web" in pod "%s" not found`
-	answers := map[string]string{
-		"/version": `{"major": "1", "minor": "34"}`,
-		"/api":     `{"kind": "APIVersions", "versions": ["v1"]}`,
-		"/apis":    `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`,
-		"/api/v1": `{"kind": "APIResourceList", "groupVersion": "v1", "resources": [
-			{"name": "pods", "kind": "Pod", "singularName": "pod", "namespaced": true, "verbs": ["get", "list"]}]}`,
-		"/apis/apps.fairlead.dev/v1/namespaces/shop/applications/web": `{"apiVersion": "apps.fairlead.dev/v1", "kind": "Application", "metadata": {"namespace": "shop", "name": "web"}}`,
-		"/api/v1/namespaces/shop/pods":                                `{"apiVersion": "v1", "kind": "PodList", "items": [` + pod("old-1", "0") + "," + pod("old-2", "0") + "," + pod("new-1", "4") + `]}`,
-		"/api/v1/namespaces/shop/pods/new-1/log":                      "no database\n",
-	}
+	answers := withWeb(map[string]string{
+		"/api/v1/namespaces/shop/pods":           `{"apiVersion": "v1", "kind": "PodList", "items": [` + pod("old-1", "0") + "," + pod("old-2", "0") + "," + pod("new-1", "4") + `]}`,
+		"/api/v1/namespaces/shop/pods/new-1/log": "no database\n",
+	})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, found := answers[r.URL.Path]
 		if parts := strings.Split(r.URL.Path, "/"); !found {
