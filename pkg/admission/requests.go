@@ -33,8 +33,8 @@ func (h *Handler) requests(ctx context.Context, in input, found *verdict) error 
 	return nil
 }
 
-// withoutRequest returns a warning for each container whose request the autoscaler needs and the spec lacks. Validation requires that of the
-// application's own container. A container that ends before the pod starts needs none.
+// withoutRequest returns a warning for each container whose request the autoscaler needs and the spec lacks. Validation refuses an
+// application container without one. A container that ends before the pod starts needs none.
 func withoutRequest(application *v1.Application) []string {
 	if !render.Autoscaled(application) {
 		return nil
