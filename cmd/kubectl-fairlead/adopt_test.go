@@ -245,8 +245,8 @@ func TestAdoptExistingRefusesAtOnce(t *testing.T) {
 	}
 	p.create("web", "{image: example.com/shop:1, paused: true, reconcilePolicy: Suspend, podMetadata: {labels: {app: shop}}, ports: [{name: http, containerPort: 8080, servicePort: 81}]}")
 	want := "error: nothing was written, for 5 reasons:\n" +
-		"- the Application web exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; " +
-		"or set adoptionPolicy: Consented and paused: true in it, and pass --existing\n" +
+		"- the Application web exists, and its adoptionPolicy is not Consented: delete it, and kubectl fairlead -n " + p.namespace + " adopt web writes one that fits the Deployment; " +
+		"or set adoptionPolicy: Consented in it, and run this command again\n" +
 		"- Deployment web cannot be adopted because of metadata.annotations[argocd.argoproj.io/tracking-id]: " +
 		"a deployment tool manages it; take it out of that tool, then remove the mark\n" +
 		"- Service web cannot be adopted because of spec.ports[80/TCP]: spec.ports of the Application has no such servicePort. " +

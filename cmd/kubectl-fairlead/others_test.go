@@ -112,7 +112,8 @@ func TestAdoptIntoClass(t *testing.T) {
 	p.cluster.InstallCRDs(t, "../../artifacts/crds")
 	p.fairlead = versioned.NewForConfigOrDie(p.cluster.Config())
 	gold := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}}
-	if _, err := p.fairlead.AppsV1().ApplicationClasses().Create(t.Context(), gold, metav1.CreateOptions{}); err != nil {
+	gold, err := p.fairlead.AppsV1().ApplicationClasses().Create(t.Context(), gold, metav1.CreateOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	p.control(func(o *app.Options) {
@@ -141,4 +142,16 @@ func TestAdoptIntoClass(t *testing.T) {
 	if web := p.get("web"); web.Spec.ClassName != "gold" || web.Status.Class == nil || web.Status.Class.Name != "gold" {
 		t.Errorf("the class is %q, and in status %+v", web.Spec.ClassName, web.Status.Class)
 	}
+
+	// The class refuses the spec meanwhile, so the release of the pods waits, and nothing says at the same time that they are replaced.
+	gold.Spec.Limits = &v1.ApplicationLimits{MaxReplicas: new(int32(1))}
+	if _, err := p.fairlead.AppsV1().ApplicationClasses().Update(t.Context(), gold, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the class to refuse the spec", func() bool {
+		return meta.FindStatusCondition(p.get("web").Status.Conditions, v1.ConditionReady).Reason == v1.ReasonClassLimitExceeded
+	})
+	p.want(0, []string{"adopt", "web", "--rollout", "--dry-run=client"}, "default/web: all 2 pods will be replaced.\n"+
+		"  That waits: Fairlead does not carry the spec out (ClassLimitExceeded): spec.replicas: Invalid value: 2: ")
+	p.want(1, []string{"why", "web"}, "   → Once the spec is carried out again, replace the pods: kubectl fairlead -n default adopt web --rollout\n")
 }

@@ -149,8 +149,7 @@ func (a *adopting) run(ctx context.Context) error {
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented && plan.IsLeftover(a.deployment):
 		return fmt.Errorf("the Deployment %s was left behind by an earlier Application: take it back into the Application %[1]s as docs/guides/take-back.md says", a.name)
 	case err == nil && application.Spec.AdoptionPolicy != v1.AdoptionConsented:
-		refused := fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and this command writes one that fits the Deployment; "+
-			"or set adoptionPolicy: Consented and paused: true in it, and pass --existing", a.name)
+		refused := a.notConsented(application)
 		if !a.existing {
 			return refused
 		}

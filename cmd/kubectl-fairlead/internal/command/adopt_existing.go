@@ -92,6 +92,19 @@ func (a *adopting) announceLeftover() {
 	}
 }
 
+// notConsented is the error about an Application of this name that adopts nothing as it is.
+func (a *adopting) notConsented(application *v1.Application) error {
+	fields, writer, again := "adoptionPolicy: Consented", "this command", "pass --existing"
+	if application.Spec.Paused == nil || !*application.Spec.Paused {
+		fields += " and paused: true"
+	}
+	if a.existing {
+		writer, again = a.command(""), "run this command again"
+	}
+	return fmt.Errorf("the Application %s exists, and its adoptionPolicy is not Consented: delete it, and %s writes one that fits the Deployment; or set %s in it, and %s",
+		a.name, writer, fields, again)
+}
+
 // ownedAlready is the error if the Deployment is one that the Application created, or adopted with an earlier spec. It adopts a Service that
 // is in the way only by hand.
 func (a *adopting) ownedAlready(application *v1.Application) error {

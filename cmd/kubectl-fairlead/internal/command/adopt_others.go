@@ -5,6 +5,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -152,16 +153,25 @@ func serviceChanges(rendered, live *corev1.Service) (changes []string) {
 	return changes
 }
 
-// announceOthers says what the release of the pods does beside that. A user without permission to read it may release them nevertheless.
-func (a *adopting) announceOthers(ctx context.Context, application *v1.Application, deployment *appsv1.Deployment) {
+// announceReleased says what the release of the pods does, and what it does beside that. A user without permission to read that may release
+// them nevertheless.
+func (a *adopting) announceReleased(ctx context.Context, application *v1.Application, deployment *appsv1.Deployment) {
+	to, waits := a.tool.screen(), missingConfig(application, application)
 	o, err := a.othersOf(ctx, application)
-	if err != nil {
-		fmt.Fprintln(a.tool.ErrOut, "What else the rollout changes is not known: "+explain(err))
-		return
+	spec := (*refusedError)(nil)
+	if errors.As(err, &spec) {
+		waits = spec.notCarriedOut()
 	}
-	o.fromRollout(deployment)
-	for _, said := range o.describe() {
-		a.tool.screen().Hanging("  ", said)
+	printRollout(to, a.id(), deployment, waits)
+	switch {
+	case spec != nil:
+	case err != nil:
+		fmt.Fprintln(a.tool.ErrOut, "What else the rollout changes is not known: "+explain(err))
+	default:
+		o.fromRollout(deployment)
+		for _, said := range o.describe() {
+			to.Hanging("  ", said)
+		}
 	}
 }
 

@@ -123,8 +123,8 @@ func podsThatRun(deployment *appsv1.Deployment) int32 {
 	return podsToReplace(deployment)
 }
 
-// printRollout says what the release of the pods will do, and for which ConfigMap or Secret new pods wait. The command does not wait for it.
-func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment, missing string) {
+// printRollout says what the release of the pods will do, and what that waits for. The command does not wait for it.
+func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment, waits string) {
 	switch pods := podsToReplace(deployment); {
 	case pods == 0:
 		to.Printf("%s: there are no pods to replace.", id)
@@ -141,8 +141,8 @@ func printRollout(to *screen.Screen, id string, deployment *appsv1.Deployment, m
 	default:
 		to.Printf("%s: all %d pods will be replaced.", id, pods)
 	}
-	if missing != "" {
-		to.Hanging("  ", "That waits: "+missing)
+	if waits != "" {
+		to.Hanging("  ", "That waits: "+waits)
 	}
 }
 

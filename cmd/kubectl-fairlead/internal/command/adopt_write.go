@@ -272,8 +272,7 @@ func (a *adopting) announceRollout(ctx context.Context, application *v1.Applicat
 	if len(missing) > 0 {
 		to.Printf("%s: no pod is replaced, because the new ones would have what another client added:", a.id())
 	} else {
-		printRollout(to, a.id(), deployment, missingConfig(application, application))
-		a.announceOthers(ctx, application, deployment)
+		a.announceReleased(ctx, application, deployment)
 	}
 	a.announceUnneeded(there, "another client added no such container.")
 	for _, container := range added {

@@ -100,6 +100,11 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("the Application would %s (%s): %s", would, e.reason, e.errs.ToAggregate())
 }
 
+// notCarriedOut says it of a spec that is stored.
+func (e *refusedError) notCarriedOut() string {
+	return fmt.Sprintf("Fairlead does not carry the spec out (%s): %s", e.reason, e.errs.ToAggregate())
+}
+
 // wouldBeStored is what becomes of a spec that names a revision which Fairlead does not run. The API server does not know the revision.
 const wouldBeStored = "be stored, but not carried out"
 

@@ -133,7 +133,10 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 	if deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name); deployment != nil && deployment.Status.Replicas == 0 {
 		what = "The Deployment is adopted, and has no pods."
 	}
-	if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
+	switch {
+	case f.ready != nil && slices.Contains(v1.RefusalReasons, f.ready.Reason):
+		release = []string{"Once the spec is carried out again, replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
+	case f.app.Spec.ReconcilePolicy == v1.ReconcileObserve:
 		what += " Fairlead changes no child, since reconcilePolicy is Observe."
 		release = []string{
 			"Let Fairlead change the children again, which replaces no pod while rollouts are paused: " + f.enforceCommand(),
