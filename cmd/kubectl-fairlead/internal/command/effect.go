@@ -111,10 +111,24 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return effect{summary: difference.Deferred(d, waits)}, nil
 	}
 	known, err := e.withContents(ctx, clients, application, edited, d)
-	if err == nil && difference.StartsPods(d) && refusesPods(deployment) {
-		known.summary += " At present the API server refuses pods: see " + e.tool.commandLine(application.Namespace, "why "+application.Name)
+	if err == nil && refusesPods(deployment) {
+		known.summary += whileRefused(d, deployment, e.tool.commandLine(application.Namespace, "why "+application.Name))
 	}
 	return known, err
+}
+
+// whileRefused says what an edit means while the API server refuses pods of the Deployment; "" if it neither starts pods nor makes room for
+// those of a rollout that has begun.
+func whileRefused(d preview.Difference, deployment *appsv1.Deployment, explain string) string {
+	before, after := d.Pods.Before, d.Pods.After
+	switch {
+	case difference.StartsPods(d):
+		return " At present the API server refuses pods: see " + explain
+	case before != nil && after != nil && *after > 0 && *after < *before && difference.Unfinished(deployment) != 0:
+		return " At present the API server refuses pods of the rollout that has begun: it goes on if that makes room for them."
+	default:
+		return ""
+	}
 }
 
 // refusesPods reports whether the API server refuses pods of the Deployment, for a quota or an admission policy.

@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/preview"
 )
 
 // TestEffectOfStopping: Kubernetes goes on with a rollout, whatever reconcilePolicy says, and also after an ejection.
@@ -118,6 +119,27 @@ func TestEffectWhileDeploymentTerminates(t *testing.T) {
 		test.change(child.Get[*appsv1.Deployment](loaded.Snapshot(), child.Deployment, loaded.Application.Name))
 		if got := awaitsDeletion(loaded); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+// TestWhileRefused: a quota refuses the pods of a rollout. Fewer pods make room for them, so the rollout goes on.
+func TestWhileRefused(t *testing.T) {
+	const room = " At present the API server refuses pods of the rollout that has begun: it goes on if that makes room for them."
+	for _, test := range []struct {
+		pods    preview.Pods
+		updated int32
+		want    string
+	}{
+		{preview.Pods{Live: 3, Before: new(int32(3)), After: new(int32(2))}, 0, room},
+		{preview.Pods{Live: 3, Before: new(int32(3)), After: new(int32(2))}, 3, ""},
+		{preview.Pods{Live: 3, Before: new(int32(3)), After: new(int32(4))}, 0, ""},
+		{preview.Pods{Live: 3, Before: new(int32(3)), After: new(int32(0))}, 0, ""},
+		{preview.Pods{Live: 3}, 0, ""},
+		{preview.Pods{Live: 3, Replaced: true}, 0, " At present the API server refuses pods: see kubectl fairlead why web"},
+	} {
+		if said := whileRefused(preview.Difference{Pods: test.pods}, pods(3, test.updated), "kubectl fairlead why web"); said != test.want {
+			t.Errorf("%+v, %d updated: %q, want %q", test.pods, test.updated, said, test.want)
 		}
 	}
 }
