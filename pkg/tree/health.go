@@ -60,7 +60,7 @@ func imageOf(application *v1.Application) string {
 			instead = fmt.Sprintf("(revision %d is asked for)", *rollback.ToRevision)
 		}
 	case application.IsRolledBack():
-		instead = "(rolled back)"
+		instead = "(after a rollback)"
 	default:
 		return application.Spec.Image
 	}

@@ -133,7 +133,7 @@ func TestImage(t *testing.T) {
 		"pinned":                {pin, "web:1", "web:1 (pinned to revision 1)"},
 		"pinned to none":        {missing, "web:1", "web:1 (revision 1 is asked for)"},
 		"pinned, and not known": {pin, "", "(pinned to revision 1)"},
-		"rolled back":           {rollBack, "web:1", "web:1 (rolled back)"},
+		"rolled back":           {rollBack, "web:1", "web:1 (after a rollback)"},
 	} {
 		objects, _ := treetest.Load(t, "healthy")
 		objects.Application.Spec.Image, objects.Application.Status.Image = "web:2", test.running
