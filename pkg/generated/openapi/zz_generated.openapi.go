@@ -881,7 +881,7 @@ func schema_pkg_apis_apps_v1_ApplicationDefaults(ref common.ReferenceCallback) c
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Taints that the pods tolerate. Merged: the Application's come first, then those that it does not have. Atomic, because a toleration has no key.",
+							Description: "Taints that the pods tolerate. Merged: the Application's come first, then those that it does not have. An apply replaces the list as a whole, because a toleration has no key.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1309,7 +1309,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Entrypoint, instead of the image's. Not run in a shell. Atomic, because the order matters.",
+							Description: "Entrypoint, instead of the image's. Not run in a shell. An apply replaces the list as a whole, because the order matters.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1328,7 +1328,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Arguments to the entrypoint, instead of the image's. Atomic, because the order matters.",
+							Description: "Arguments to the entrypoint, instead of the image's. An apply replaces the list as a whole, because the order matters.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1396,7 +1396,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ConfigMaps and Secrets whose keys become environment variables. Atomic, because if two sources have the same key, the later one wins.",
+							Description: "ConfigMaps and Secrets whose keys become environment variables. An apply replaces the list as a whole, because if two sources have the same key, the later one wins.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1664,7 +1664,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Taints that the pods tolerate. Atomic, because a toleration has no key.",
+							Description: "Taints that the pods tolerate. An apply replaces the list as a whole, because a toleration has no key.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1914,7 +1914,7 @@ func schema_pkg_apis_apps_v1_ApplicationStatus(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready. While a rollout is paused, pods of older revisions on lost nodes count too. Atomic, because the order matters.",
+							Description: "Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready. While a rollout is paused, pods of older revisions on lost nodes count too. The order matters.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2021,7 +2021,7 @@ func schema_pkg_apis_apps_v1_Autoscaling(ref common.ReferenceCallback) common.Op
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Further metrics, with the fields of a HorizontalPodAutoscaler. Atomic, as there, because a metric has no name of its own.",
+							Description: "Further metrics, with the fields of a HorizontalPodAutoscaler. An apply replaces the list as a whole, because a metric has no name of its own.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2213,7 +2213,7 @@ func schema_pkg_apis_apps_v1_HTTPGetAction(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Headers of the request. Atomic, because a header may be repeated.",
+							Description: "Headers of the request. An apply replaces the list as a whole, because a header may be repeated.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2348,7 +2348,7 @@ func schema_pkg_apis_apps_v1_NetworkPolicy(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Peers that may connect to the application. All rules together may have 256 peers and ports. Atomic, because a rule has no name.",
+							Description: "Peers that may connect to the application. All rules together may have 256 peers and ports. An apply replaces the list as a whole, because a rule has no name.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2366,7 +2366,7 @@ func schema_pkg_apis_apps_v1_NetworkPolicy(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Peers to which the application may connect. All rules together may have 256 peers and ports. Atomic, because a rule has no name.",
+							Description: "Peers to which the application may connect. All rules together may have 256 peers and ports. An apply replaces the list as a whole, because a rule has no name.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -3049,7 +3049,7 @@ func schema_pkg_apis_apps_v1_Route(ref common.ReferenceCallback) common.OpenAPID
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "The Gateways of an HTTPRoute, or listeners of them; other kinds if the class allows them. An HTTPRoute needs at least one, of its own or from the class; an Ingress has none. Atomic, because no field of a reference is always there to be its key.",
+							Description: "The Gateways of an HTTPRoute, or listeners of them; other kinds if the class allows them. An HTTPRoute needs at least one, of its own or from the class; an Ingress has none. An apply replaces the list as a whole, because no field of a reference is always there to be its key.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -3148,7 +3148,7 @@ func schema_pkg_apis_apps_v1_RouteDefaults(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "The Gateways of routes that name none and are no Ingress. Replaced: a route that has any takes none. A namespace that is left out is the Application's. Atomic, because no field of a reference is always there to be its key.",
+							Description: "The Gateways of routes that name none and are no Ingress. Replaced: a route that has any takes none. A namespace that is left out is the Application's. An apply replaces the list as a whole, because no field of a reference is always there to be its key.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

@@ -101,13 +101,13 @@ type ApplicationSpec struct {
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
 	// Entrypoint, instead of the image's. Not run in a shell.
-	// Atomic, because the order matters.
+	// An apply replaces the list as a whole, because the order matters.
 	// +listType=atomic
 	// +optional
 	Command []string `json:"command,omitempty"`
 
 	// Arguments to the entrypoint, instead of the image's.
-	// Atomic, because the order matters.
+	// An apply replaces the list as a whole, because the order matters.
 	// +listType=atomic
 	// +optional
 	Args []string `json:"args,omitempty"`
@@ -133,8 +133,8 @@ type ApplicationSpec struct {
 	// +optional
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
-	// ConfigMaps and Secrets whose keys become environment variables. Atomic, because if two sources have the same
-	// key, the later one wins.
+	// ConfigMaps and Secrets whose keys become environment variables. An apply replaces the list as a whole,
+	// because if two sources have the same key, the later one wins.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
@@ -307,7 +307,7 @@ type ApplicationSpec struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
 	// Taints that the pods tolerate.
-	// Atomic, because a toleration has no key.
+	// An apply replaces the list as a whole, because a toleration has no key.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional

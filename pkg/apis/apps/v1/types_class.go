@@ -144,7 +144,7 @@ type ApplicationDefaults struct {
 
 	// Taints that the pods tolerate. Merged: the Application's come first, then those that it does
 	// not have.
-	// Atomic, because a toleration has no key.
+	// An apply replaces the list as a whole, because a toleration has no key.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +optional
@@ -200,7 +200,7 @@ type RouteDefaults struct {
 
 	// The Gateways of routes that name none and are no Ingress. Replaced: a route that has any takes
 	// none. A namespace that is left out is the Application's.
-	// Atomic, because no field of a reference is always there to be its key.
+	// An apply replaces the list as a whole, because no field of a reference is always there to be its key.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8

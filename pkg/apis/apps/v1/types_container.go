@@ -175,7 +175,7 @@ type HTTPGetAction struct {
 	Scheme corev1.URIScheme `json:"scheme,omitempty"`
 
 	// Headers of the request.
-	// Atomic, because a header may be repeated.
+	// An apply replaces the list as a whole, because a header may be repeated.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional

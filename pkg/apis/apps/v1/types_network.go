@@ -37,7 +37,7 @@ type Service struct {
 // everything else, except DNS and the route controllers for ports that have routes.
 type NetworkPolicy struct {
 	// Peers that may connect to the application. All rules together may have 256 peers and ports.
-	// Atomic, because a rule has no name.
+	// An apply replaces the list as a whole, because a rule has no name.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.map(r, size(r.from) + (has(r.ports) ? size(r.ports) : 0)).sum() <= 256",message="the rules have more than 256 peers and ports together: use labels, or larger blocks of addresses",messageExpression="'the rules have %d peers and ports together, more than 256: use labels, or larger blocks of addresses'.format([self.map(r, size(r.from) + (has(r.ports) ? size(r.ports) : 0)).sum()])"
@@ -45,7 +45,7 @@ type NetworkPolicy struct {
 	Ingress []NetworkPolicyIngressRule `json:"ingress,omitempty"`
 
 	// Peers to which the application may connect. All rules together may have 256 peers and ports.
-	// Atomic, because a rule has no name.
+	// An apply replaces the list as a whole, because a rule has no name.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.map(r, size(r.to) + (has(r.ports) ? size(r.ports) : 0)).sum() <= 256",message="the rules have more than 256 peers and ports together: use labels, or larger blocks of addresses",messageExpression="'the rules have %d peers and ports together, more than 256: use labels, or larger blocks of addresses'.format([self.map(r, size(r.to) + (has(r.ports) ? size(r.ports) : 0)).sum()])"

@@ -68,7 +68,7 @@ type Route struct {
 
 	// The Gateways of an HTTPRoute, or listeners of them; other kinds if the class allows them. An
 	// HTTPRoute needs at least one, of its own or from the class; an Ingress has none.
-	// Atomic, because no field of a reference is always there to be its key.
+	// An apply replaces the list as a whole, because no field of a reference is always there to be its key.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8

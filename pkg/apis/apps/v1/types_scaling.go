@@ -41,7 +41,7 @@ type Autoscaling struct {
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
 
 	// Further metrics, with the fields of a HorizontalPodAutoscaler.
-	// Atomic, as there, because a metric has no name of its own.
+	// An apply replaces the list as a whole, because a metric has no name of its own.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32

@@ -88,7 +88,7 @@ type ApplicationStatus struct {
 	Resources []ResourceStatus `json:"resources,omitempty"`
 
 	// Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready.
-	// While a rollout is paused, pods of older revisions on lost nodes count too. Atomic, because the order matters.
+	// While a rollout is paused, pods of older revisions on lost nodes count too. The order matters.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
 	// +optional

@@ -39,7 +39,7 @@ type ApplicationDefaultsApplyConfiguration struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// Taints that the pods tolerate. Merged: the Application's come first, then those that it does
 	// not have.
-	// Atomic, because a toleration has no key.
+	// An apply replaces the list as a whole, because a toleration has no key.
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 	// PriorityClass of the pods. While it does not exist, the API server refuses new pods, and status.problems of the
 	// Applications quotes its message.

@@ -27,10 +27,10 @@ type ApplicationSpecApplyConfiguration struct {
 	// Secrets of this namespace with the credentials to pull the images.
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 	// Entrypoint, instead of the image's. Not run in a shell.
-	// Atomic, because the order matters.
+	// An apply replaces the list as a whole, because the order matters.
 	Command []string `json:"command,omitempty"`
 	// Arguments to the entrypoint, instead of the image's.
-	// Atomic, because the order matters.
+	// An apply replaces the list as a whole, because the order matters.
 	Args []string `json:"args,omitempty"`
 	// Working directory of the container, instead of the image's.
 	WorkingDir *string `json:"workingDir,omitempty"`
@@ -39,8 +39,8 @@ type ApplicationSpecApplyConfiguration struct {
 	Ports []ApplicationPortApplyConfiguration `json:"ports,omitempty"`
 	// Environment variables of the application container.
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// ConfigMaps and Secrets whose keys become environment variables. Atomic, because if two sources have the same
-	// key, the later one wins.
+	// ConfigMaps and Secrets whose keys become environment variables. An apply replaces the list as a whole,
+	// because if two sources have the same key, the later one wins.
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
 	// Files with their content. They are stored in a ConfigMap of the Application and mounted read-only; a change
 	// rolls the pods.
@@ -124,7 +124,7 @@ type ApplicationSpecApplyConfiguration struct {
 	// Labels that a node must have.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// Taints that the pods tolerate.
-	// Atomic, because a toleration has no key.
+	// An apply replaces the list as a whole, because a toleration has no key.
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 	// Node and pod affinity.
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`

@@ -52,7 +52,7 @@ type ApplicationStatusApplyConfiguration struct {
 	// The children with their states: all that the spec asks for, and as many of those waiting for deletion as fit.
 	Resources []ResourceStatusApplyConfiguration `json:"resources,omitempty"`
 	// Why pods of the current revision do not serve, the worst problem first; empty while the Application is ready.
-	// While a rollout is paused, pods of older revisions on lost nodes count too. Atomic, because the order matters.
+	// While a rollout is paused, pods of older revisions on lost nodes count too. The order matters.
 	Problems []ProblemApplyConfiguration `json:"problems,omitempty"`
 }
 

@@ -27,7 +27,7 @@ type AutoscalingApplyConfiguration struct {
 	// resources.requests.memory.
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
 	// Further metrics, with the fields of a HorizontalPodAutoscaler.
-	// Atomic, as there, because a metric has no name of its own.
+	// An apply replaces the list as a whole, because a metric has no name of its own.
 	Metrics []v2.MetricSpec `json:"metrics,omitempty"`
 	// How fast to scale up and down: the field behavior of a HorizontalPodAutoscaler.
 	Behavior *v2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`

@@ -24,7 +24,7 @@ type HTTPGetActionApplyConfiguration struct {
 	// Scheme of the request. Default HTTP.
 	Scheme *corev1.URIScheme `json:"scheme,omitempty"`
 	// Headers of the request.
-	// Atomic, because a header may be repeated.
+	// An apply replaces the list as a whole, because a header may be repeated.
 	HTTPHeaders []corev1.HTTPHeader `json:"httpHeaders,omitempty"`
 }
 

@@ -12,10 +12,10 @@ package v1
 // everything else, except DNS and the route controllers for ports that have routes.
 type NetworkPolicyApplyConfiguration struct {
 	// Peers that may connect to the application. All rules together may have 256 peers and ports.
-	// Atomic, because a rule has no name.
+	// An apply replaces the list as a whole, because a rule has no name.
 	Ingress []NetworkPolicyIngressRuleApplyConfiguration `json:"ingress,omitempty"`
 	// Peers to which the application may connect. All rules together may have 256 peers and ports.
-	// Atomic, because a rule has no name.
+	// An apply replaces the list as a whole, because a rule has no name.
 	Egress []NetworkPolicyEgressRuleApplyConfiguration `json:"egress,omitempty"`
 }
 

@@ -36,7 +36,7 @@ type RouteApplyConfiguration struct {
 	IngressClassName *string `json:"ingressClassName,omitempty"`
 	// The Gateways of an HTTPRoute, or listeners of them; other kinds if the class allows them. An
 	// HTTPRoute needs at least one, of its own or from the class; an Ingress has none.
-	// Atomic, because no field of a reference is always there to be its key.
+	// An apply replaces the list as a whole, because no field of a reference is always there to be its key.
 	ParentRefs []ParentReferenceApplyConfiguration `json:"parentRefs,omitempty"`
 	// Annotations of the Ingress or HTTPRoute, for what its controller offers beyond the API.
 	Annotations map[string]string `json:"annotations,omitempty"`

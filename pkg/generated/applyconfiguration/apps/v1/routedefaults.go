@@ -18,7 +18,7 @@ type RouteDefaultsApplyConfiguration struct {
 	Type *appsv1.RouteType `json:"type,omitempty"`
 	// The Gateways of routes that name none and are no Ingress. Replaced: a route that has any takes
 	// none. A namespace that is left out is the Application's.
-	// Atomic, because no field of a reference is always there to be its key.
+	// An apply replaces the list as a whole, because no field of a reference is always there to be its key.
 	ParentRefs []ParentReferenceApplyConfiguration `json:"parentRefs,omitempty"`
 	// IngressClass of the route.
 	IngressClassName *string `json:"ingressClassName,omitempty"`
