@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,6 +79,9 @@ func (t *tool) logs() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if container, _ := cmd.Flags().GetString("container"); container != "" {
+			selector = t.withContainer(selector, pods, container)
+		}
 		set := map[string]string{"selector": selector, "prefix": "true", "max-log-requests": maxLogs}
 		// kubectl asks for the logs in no order, and ends at the first error. While it follows them, it tries again instead.
 		follows, _ := cmd.Flags().GetBool("follow")
@@ -132,6 +136,32 @@ func someLackLogs(pods []corev1.Pod, previous bool) bool {
 	}
 	has := slices.ContainsFunc(pods, hasLog)
 	return has && slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return !hasLog(pod) })
+}
+
+// withContainer leaves out the pods of a revision that lacks the container: kubectl prints no log at all if one of them does.
+func (t *tool) withContainer(selector string, pods []corev1.Pod, name string) string {
+	var have []string
+	lack := 0
+	for _, pod := range pods {
+		hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+		switch {
+		case !slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(container corev1.Container) bool { return container.Name == name }):
+			lack++
+		case hash == "":
+			return selector // Such a pod cannot be selected.
+		case !slices.Contains(have, hash):
+			have = append(have, hash)
+		}
+	}
+	if lack == 0 || len(have) == 0 {
+		return selector
+	}
+	without := "1 pod has no container " + name + ", and is left out."
+	if lack > 1 {
+		without = fmt.Sprintf("%d pods have no container %s, and are left out.", lack, name)
+	}
+	fmt.Fprintln(t.ErrOut, without)
+	return selector + "," + appsv1.DefaultDeploymentUniqueLabelKey + " in (" + strings.Join(have, ",") + ")"
 }
 
 // checkStarted returns the pods, and reports that none has logs. kubectl says nothing about that, or too little to go on.

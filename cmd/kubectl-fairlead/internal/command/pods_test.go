@@ -180,6 +180,33 @@ func TestPodsWithoutLogs(t *testing.T) {
 	}
 }
 
+// TestLogsOfANewContainer: old pods lack the container, and kubectl would print no log at all.
+func TestLogsOfANewContainer(t *testing.T) {
+	pod := func(hash string, containers ...string) corev1.Pod {
+		pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"pod-template-hash": hash}}}
+		for _, name := range containers {
+			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: name})
+		}
+		return pod
+	}
+	for _, test := range []struct {
+		pods       []corev1.Pod
+		want, said string
+	}{
+		{[]corev1.Pod{pod("a", "web"), pod("b", "web", "proxy"), pod("b", "web", "proxy")}, "app=web,pod-template-hash in (b)", "1 pod has no container proxy, and is left out.\n"},
+		{[]corev1.Pod{pod("a", "web"), pod("a", "web"), pod("b", "proxy")}, "app=web,pod-template-hash in (b)", "2 pods have no container proxy, and are left out.\n"},
+		{[]corev1.Pod{pod("a", "web"), pod("b", "web")}, "app=web", ""},
+		{[]corev1.Pod{pod("a", "proxy"), pod("b", "proxy")}, "app=web", ""},
+		{[]corev1.Pod{pod("a", "web"), pod("", "proxy")}, "app=web", ""},
+	} {
+		var said bytes.Buffer
+		tool := &tool{IOStreams: genericiooptions.IOStreams{ErrOut: &said}}
+		if got := tool.withContainer("app=web", test.pods, "proxy"); got != test.want || said.String() != test.said {
+			t.Errorf("%q, %q; want %q, %q", got, said.String(), test.want, test.said)
+		}
+	}
+}
+
 // TestLogsDuringARollout: the old pods of a rollout have not exited, which hides nothing of what the new one said before it did.
 func TestLogsDuringARollout(t *testing.T) {
 	pod := func(name, restarts string) string {
