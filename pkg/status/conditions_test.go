@@ -24,9 +24,9 @@ import (
 // all has every condition that can stand together: an autoscaled, paused, observed Application
 // with a route that is invalid now.
 func all() Input {
-	in := with(func(in *Input, _ *appsv1.Deployment) {
+	in := with(func(in *Input, d *appsv1.Deployment) {
 		spec := &in.Snapshot.Application.Spec
-		spec.Paused, spec.ReconcilePolicy = new(true), v1.ReconcileObserve
+		d.Spec.Paused, spec.Paused, spec.ReconcilePolicy = true, new(true), v1.ReconcileObserve
 		spec.Routes = []v1.Route{{Name: "public", Hostnames: []string{"web.example.com"}}}
 		in.Autoscaled = true
 		in.Results = append(in.Results, result(plan.Keep, child.Ingress, "web", newIngress("web", true)))
@@ -251,6 +251,19 @@ func TestPausedAndDrifted(t *testing.T) {
 		result(plan.NotOwned, child.Ingress, "web-second", nil))
 	compareCondition(t, compute(in, noon), v1.ConditionDrifted,
 		&metav1.Condition{Status: "True", Reason: v1.ReasonDrifted, Message: "Fairlead would change 2 objects, delete 1 and create 1, unless one of that name exists."})
+}
+
+// TestPauseOfARefusedSpec: Fairlead carries nothing of the spec out, so a rollout that has begun goes on.
+func TestPauseOfARefusedSpec(t *testing.T) {
+	for _, stops := range []bool{false, true} {
+		in := with(func(in *Input, d *appsv1.Deployment) {
+			d.Spec.Paused, in.Snapshot.Application.Spec.Paused = stops, new(true)
+		})
+		in.Results, in.InvalidReason, in.Invalid = nil, v1.ReasonClassLimitExceeded, field.ErrorList{field.Invalid(field.NewPath("spec", "replicas"), 2, "at most 1")}
+		if got := apimeta.IsStatusConditionTrue(compute(in, noon).Conditions, v1.ConditionPaused); got != stops {
+			t.Errorf("Deployment.spec.paused is %t, and Paused is %t", stops, got)
+		}
+	}
 }
 
 func TestWithheld(t *testing.T) {

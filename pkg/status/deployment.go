@@ -168,6 +168,11 @@ func (p pods) wasCompleteBefore(in Input) bool {
 	return p.Deployment.Spec.Paused && in.Revision.Current > 0 && in.Revision.Current == in.Revision.LastHealthy
 }
 
+// runsOn reports whether a rollout of the Deployment goes on: a spec.paused that came with a refused spec does not reach it.
+func (p *pods) runsOn() bool {
+	return p.foreign == "" && p.Deployment != nil && !p.Deployment.Spec.Paused
+}
+
 // messagePausedChange tells of a change that the Deployment controller has not seen yet. It may be one of the number of pods alone, which
 // a pause does not hold.
 const messagePausedChange = "The Deployment was changed; spec.paused pauses rollouts."

@@ -60,7 +60,13 @@ func Patch(before, after *v1.Application) ([]byte, error) {
 
 // Pause stops rollouts.
 func Pause(application *v1.Application) (string, error) {
+	isPaused := application.Spec.Paused != nil && *application.Spec.Paused
 	application.Spec.Paused = new(true)
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	if !isPaused && ready != nil && slices.Contains(v1.RefusalReasons, ready.Reason) {
+		return "spec.paused is set, but a rollout that has begun goes on until Fairlead carries out the spec (" + ready.Reason + "). To stop it now: kubectl rollout pause deployment/" +
+			application.Name, nil
+	}
 	return "rollouts are paused", nil
 }
 

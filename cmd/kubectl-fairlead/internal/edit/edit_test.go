@@ -48,7 +48,14 @@ func TestEdits(t *testing.T) {
 		edit              edit.Edit
 		what, patch, fail string
 	}{
-		"pause":          {edit: edit.Pause, what: "rollouts are paused", patch: `{` + precondition + `,"spec":{"paused":true}}`},
+		"pause": {edit: edit.Pause, what: "rollouts are paused", patch: `{` + precondition + `,"spec":{"paused":true}}`},
+		"pause of a refused spec": {
+			given: func(a *v1.Application) {
+				a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonClassLimitExceeded}}
+			},
+			edit: edit.Pause, patch: `{` + precondition + `,"spec":{"paused":true}}`,
+			what: "spec.paused is set, but a rollout that has begun goes on until Fairlead carries out the spec (ClassLimitExceeded). To stop it now: kubectl rollout pause deployment/web",
+		},
 		"pause again":    {given: stopped, edit: edit.Pause, what: "rollouts are paused"},
 		"resume":         {given: stopped, edit: edit.Resume, what: "rollouts go on; Fairlead enforces the children again (reconcilePolicy Suspend → Enforce)", patch: `{` + precondition + `,"spec":{"paused":null,"reconcilePolicy":"Enforce"}}`},
 		"resume nothing": {edit: edit.Resume},

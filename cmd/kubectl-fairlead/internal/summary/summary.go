@@ -270,7 +270,12 @@ func policies(loaded *cluster.Loaded) []string {
 	var found []string
 	application := loaded.Application
 	if paused := application.Spec.Paused; paused != nil && *paused {
-		found = append(found, "rollouts are paused (spec.paused)")
+		note := "rollouts are paused (spec.paused)"
+		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && slices.Contains(v1.RefusalReasons, ready.Reason) &&
+			!meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionPaused) {
+			note = "spec.paused is set, but Fairlead does not carry the spec out, so a rollout that has begun goes on"
+		}
+		found = append(found, note)
 	}
 	switch application.Spec.ReconcilePolicy {
 	case v1.ReconcileObserve:
