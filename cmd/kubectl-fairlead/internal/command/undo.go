@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -88,6 +89,8 @@ func (e *editing) asksFor(ctx context.Context, application *v1.Application, load
 		return 0
 	case err != nil:
 		return current // The best guess without permission to list classes.
+	case number == 0 && slices.ContainsFunc(edit.History(loaded.Objects), func(r edit.Revision) bool { return r.Number == current && r.Describes(withStatusClass(application)) }):
+		return current // The spec is refused for a field that is not about the pods, such as the number of them.
 	default:
 		return number
 	}
@@ -150,14 +153,20 @@ func (e *editing) classed(ctx context.Context, application *v1.Application) (*cl
 	if err == nil && class.Resolve(application, platform.Rules).Applied != nil {
 		return classedBy(platform), nil
 	}
-	applied := application.Status.Class
-	if applied == nil || applied.Defaults == nil {
+	if applied := application.Status.Class; applied == nil || applied.Defaults == nil {
 		return nil, nil
 	}
-	return &classed{merge: func(a *v1.Application) *v1.Application {
-		merged, _ := class.Merge(a, applied.Defaults)
-		return merged
-	}}, nil
+	return &classed{merge: withStatusClass}, nil
+}
+
+// withStatusClass adds the defaults that the controller applied last, as status says.
+func withStatusClass(application *v1.Application) *v1.Application {
+	applied := application.Status.Class
+	if applied == nil || applied.Defaults == nil {
+		return application
+	}
+	merged, _ := class.Merge(application, applied.Defaults)
+	return merged
 }
 
 // classedBy is for an Application that has a class of the platform.

@@ -25,6 +25,9 @@ import (
 // in the way of other pods.
 func (f facts) wayBack(problem v1.Problem) []string {
 	numbers := f.app.Status.Revision
+	if f.ready != nil && slices.Contains(v1.RefusalReasons, f.ready.Reason) {
+		return nil // An undo is an edit of the spec, and Fairlead would not carry it out either.
+	}
 	if numbers == nil || numbers.LastHealthy == 0 || numbers.LastHealthy == numbers.Current || numbers.RolledBackFrom != 0 {
 		return nil
 	}

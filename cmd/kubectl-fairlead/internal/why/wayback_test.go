@@ -34,6 +34,13 @@ func TestRefusedFormerRevision(t *testing.T) {
 	meta.RemoveStatusCondition(&application.Status.Conditions, v1.ConditionRolledBack)
 	text, _ := printed(t, loaded)
 	wantParts(t, "allowed", text, map[string]bool{back: true})
+	tooMany := loaded.Application.DeepCopy()
+	refused := meta.FindStatusCondition(tooMany.Status.Conditions, v1.ConditionReady)
+	refused.Reason, refused.Message = v1.ReasonClassLimitExceeded, `spec.replicas: Invalid value: 2: ApplicationClass "std" allows at most 1`
+	loaded.Application = tooMany
+	text, _ = printed(t, loaded)
+	wantParts(t, "the spec is refused", text, map[string]bool{back: false})
+	loaded.Application = application
 	meta.SetStatusCondition(&application.Status.Conditions, metav1.Condition{Type: v1.ConditionRolledBack, Status: metav1.ConditionFalse, Reason: v1.ReasonRevisionRefused, Message: "No."})
 	text, _ = printed(t, loaded)
 	wantParts(t, "refused", text, map[string]bool{back: false})
