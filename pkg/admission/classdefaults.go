@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/revision"
 )
@@ -51,7 +52,8 @@ func (h *Handler) otherDefaults(ctx context.Context, in input, found *verdict) e
 		return nil // The Application waits for the class.
 	}
 	before, after := &lastResolved(in.old, rules).Spec, &class.Resolve(in.new, rules).Application.Spec
-	if equality.Semantic.DeepEqual(in.old.Spec.NetworkPolicy, in.new.Spec.NetworkPolicy) && !equality.Semantic.DeepEqual(before.NetworkPolicy, after.NetworkPolicy) {
+	if equality.Semantic.DeepEqual(in.old.Spec.NetworkPolicy, in.new.Spec.NetworkPolicy) && !equality.Semantic.DeepEqual(before.NetworkPolicy, after.NetworkPolicy) &&
+		(after.NetworkPolicy != nil || !h.lacksOwn(ctx, in.new, child.NetworkPolicy)) {
 		found.warnings = append(found.warnings, "spec.className: the Application "+otherPolicy(after.NetworkPolicy))
 	}
 	if equality.Semantic.DeepEqual(in.old.Spec.Routes, in.new.Spec.Routes) && !equality.Semantic.DeepEqual(before.Routes, after.Routes) {

@@ -100,7 +100,6 @@ func TestOtherDefaults(t *testing.T) {
 		}), applicationClass("tls", false, func(s *v1.ApplicationClassSpec) {
 			s.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{TLS: &v1.RouteTLSDefaults{}}}
 		})},
-		change: func(c *Config) { c.Revisions = &cluster{revisions: []int64{1}} },
 	}
 	type change = func(*v1.Application)
 	runsWith := func(class, priority string) change {
@@ -119,11 +118,13 @@ func TestOtherDefaults(t *testing.T) {
 		old     []change
 		changes []change
 		want    []string
+		foreign bool // The NetworkPolicy is not the Application's.
 	}{
 		{name: "others", old: []change{runsWith("low", "low")}, changes: []change{inClass("high")}, want: []string{replaced}},
 		{name: "a NetworkPolicy", old: []change{runsWith("bare", "")}, changes: []change{inClass("policy")}, want: []string{policed}},
 		{name: "a NetworkPolicy, and it has one of its own", old: []change{runsWith("bare", ""), own}, changes: []change{inClass("policy")}},
 		{name: "no NetworkPolicy any more", old: []change{runsWith("bare", ""), hasPolicy}, changes: []change{inClass("bare")}, want: []string{opened}},
+		{name: "no NetworkPolicy any more, and the one of its name is another's", old: []change{runsWith("bare", ""), hasPolicy}, changes: []change{inClass("bare")}, foreign: true},
 		{name: "TLS of routes", old: []change{runsWith("bare", ""), withRoute("a.example.com")}, changes: []change{inClass("tls")}, want: []string{routed}},
 		{name: "none any more", old: []change{runsWith("low", "low")}, changes: []change{inClass("")}, want: []string{replaced}},
 		{name: "the first ones", old: []change{without}, changes: []change{inClass("low")}, want: []string{replaced}},
@@ -154,7 +155,11 @@ func TestOtherDefaults(t *testing.T) {
 			for _, change := range test.changes {
 				change(updated)
 			}
-			response := ask(t, classes.handler(t), ValidatePath, review(t, updated, old))
+			objects := &cluster{revisions: []int64{1}, owned: []string{"NetworkPolicy/web"}, config: func(c *Config) { c.Classes = classes }}
+			if test.foreign {
+				objects.exist, objects.owned = objects.owned, nil
+			}
+			response := ask(t, objects.handler(t), ValidatePath, review(t, updated, old))
 			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
 				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
 			}

@@ -96,6 +96,13 @@ func (h *Handler) newChildren(ctx context.Context, application *v1.Application) 
 	return children
 }
 
+// lacksOwn reports whether the Application is known to have no child of the kind under its own name: there is none, or it belongs to others.
+// An update that asks for none then deletes nothing.
+func (h *Handler) lacksOwn(ctx context.Context, application *v1.Application, kind child.Kind) bool {
+	result := h.lookUp(ctx, []Reference{{Kind: kind.Kind, Namespace: application.Namespace, Name: application.Name}})[0]
+	return result.known && (result.object == nil || !belongsTo(result.object, application))
+}
+
 // foreignDeployment warns of a Deployment that is not the Application's, and reports whether it offers its adoption.
 func (h *Handler) foreignDeployment(ctx context.Context, deployment Reference, existing *metav1.PartialObjectMetadata, found *verdict) (adopts bool) {
 	var ways []string

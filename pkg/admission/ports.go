@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/render"
 )
 
@@ -43,9 +44,10 @@ func renamedPorts(_ context.Context, in input, found *verdict) error {
 	return nil
 }
 
-// removedPorts warns of an update that removes all ports, and with them the Service.
-func removedPorts(_ context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.old == nil || len(in.old.Spec.Ports) == 0 || len(in.new.Spec.Ports) > 0 || in.new.Spec.ReconcilePolicy.Withholds() || toRevision(in.new) != 0 {
+// removedPorts warns of an update that removes all ports, and with them the Service. One that is not the Application's stays.
+func (h *Handler) removedPorts(ctx context.Context, in input, found *verdict) error {
+	if len(found.errs) > 0 || in.old == nil || len(in.old.Spec.Ports) == 0 || len(in.new.Spec.Ports) > 0 || in.new.Spec.ReconcilePolicy.Withholds() || toRevision(in.new) != 0 ||
+		h.lacksOwn(ctx, in.new, child.Service) {
 		return nil
 	}
 	found.warnings = append(found.warnings, fmt.Sprintf("spec.ports: without ports the Application has no Service, so Fairlead deletes Service %s, and its address is gone", in.new.Name))

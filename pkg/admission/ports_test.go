@@ -56,6 +56,7 @@ func TestRenamedPorts(t *testing.T) {
 		name     string
 		old, new *v1.Application
 		want     []string
+		cluster  *cluster // Nil: the Service is the Application's.
 	}{
 		{name: "a new Application", new: with(web)},
 		{name: "another image", old: with(http), new: with(http, image("web:2"))},
@@ -68,6 +69,9 @@ func TestRenamedPorts(t *testing.T) {
 		{name: "two edits, one after the other", old: with(web, older), new: with(http)},
 		{name: "back from a pinned revision", old: with(web, pinned), new: with(http)},
 		{name: "no ports", old: with(http), new: with(nil), want: []string{gone}},
+		{name: "no ports any more, and the Service cannot be read", old: with(http), new: with(nil), cluster: &cluster{unreadable: true, allowed: []string{"web"}}, want: []string{gone}},
+		{name: "no ports any more, and the Service is another's", old: with(http), new: with(nil), cluster: &cluster{exist: []string{"Service/web"}}},
+		{name: "no ports any more, and there is no Service yet", old: with(http), new: with(nil), cluster: new(cluster)},
 		{name: "no ports any more, at a pinned revision", old: with(http), new: with(nil, pinned), want: []string{
 			"spec.rollback.toRevision: revision 1 does not exist, so Fairlead changes nothing until you name another one or remove the field. The Application has no revisions yet",
 		}},
@@ -97,7 +101,10 @@ func TestRenamedPorts(t *testing.T) {
 			if test.old != nil {
 				question = review(t, test.new, test.old)
 			}
-			response := ask(t, new(cluster).handler(t), ValidatePath, question)
+			if test.cluster == nil {
+				test.cluster = &cluster{owned: []string{"Service/web"}}
+			}
+			response := ask(t, test.cluster.handler(t), ValidatePath, question)
 			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
 				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
 			}
