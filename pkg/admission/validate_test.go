@@ -266,7 +266,7 @@ func TestValidate(t *testing.T) {
 					spec.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{Type: v1.RouteHTTPRoute, ParentRefs: []v1.ParentReference{{Name: "shared"}}}}
 				})}}
 			}},
-			warned: []string{`HTTPRoute "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: remove spec.routes so that it stays, delete it, or give the Application another name`},
+			warned: []string{`HTTPRoute "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: remove spec.routes so that it stays, delete it, after which nothing serves its host names for up to 30 s, or give the Application another name`},
 		},
 		{name: "a Deployment of its own, after a restore", cluster: cluster{owned: []string{"Deployment/web"}}, updated: application(nil)},
 		{name: "a Deployment of others, which status reports", cluster: cluster{exist: []string{"Deployment/web"}}, updated: application(image("web:2")), old: application(nil)},

@@ -300,8 +300,8 @@ func TestRenderedChildThatDoesNotFit(t *testing.T) {
 
 // Without the first of several routes, the next one has the name of the Application, and without all of them nothing serves.
 func TestNotOwnedRoute(t *testing.T) {
-	const handOver, end = "hand it over as docs/guides/migrate.md says, ", "delete it, or give the Application another name"
-	long := strings.Repeat("b", 63)
+	const end, endHTTP = "delete it, or give the Application another name", "delete it, after which nothing serves its host names for up to 30 s, or give the Application another name"
+	handOver, long := "hand it over as docs/guides/migrate.md says, ", strings.Repeat("b", 63)
 	for _, test := range []struct {
 		kind   child.Kind
 		name   string
@@ -311,20 +311,20 @@ func TestNotOwnedRoute(t *testing.T) {
 		{child.Ingress, "web", []string{"a"}, handOver + "remove spec.routes so that it stays, " + end},
 		{child.Ingress, "web", []string{"a", "b"}, handOver + end},
 		{child.Ingress, "web-b", []string{"a", "b", "c"}, handOver + "remove or rename route b in spec.routes so that it stays, " + end},
-		{child.HTTPRoute, "web", []string{"a"}, "remove spec.routes so that it stays, " + end},
-		{child.HTTPRoute, "web-redirect", []string{"a"}, "remove spec.routes so that it stays, " + end},
-		{child.HTTPRoute, "web", []string{"a", "b"}, end},
-		{child.HTTPRoute, "web-redirect", []string{"a", "b"}, end},
-		{child.HTTPRoute, "web-c", []string{"a", "b", "c"}, "remove or rename route c in spec.routes so that it stays, " + end},
-		{child.HTTPRoute, "web-b-redirect", []string{"a", "b"}, "remove or rename route b in spec.routes so that it stays, " + end},
-		{child.HTTPRoute, "web-" + long[:48] + "-0123456789", []string{"a", long}, end}, // The name was cut.
+		{child.HTTPRoute, "web", []string{"a"}, "remove spec.routes so that it stays, " + endHTTP},
+		{child.HTTPRoute, "web-redirect", []string{"a"}, "remove spec.routes so that it stays, " + endHTTP},
+		{child.HTTPRoute, "web", []string{"a", "b"}, endHTTP},
+		{child.HTTPRoute, "web-redirect", []string{"a", "b"}, endHTTP},
+		{child.HTTPRoute, "web-c", []string{"a", "b", "c"}, "remove or rename route c in spec.routes so that it stays, " + endHTTP},
+		{child.HTTPRoute, "web-b-redirect", []string{"a", "b"}, "remove or rename route b in spec.routes so that it stays, " + endHTTP},
+		{child.HTTPRoute, "web-" + long[:48] + "-0123456789", []string{"a", long}, endHTTP}, // The name was cut.
 	} {
 		app := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 		for _, route := range test.routes {
 			app.Spec.Routes = append(app.Spec.Routes, v1.Route{Name: route})
 		}
-		want := test.kind.Kind + " " + test.name + " exists and does not belong to the Application; " + test.want
-		if got := plan.NotOwnedMessage(app, child.Ref{Kind: test.kind, Namespace: "shop", Name: test.name}, &networkingv1.Ingress{}); got != want {
+		ref, want := child.Ref{Kind: test.kind, Namespace: "shop", Name: test.name}, test.kind.Kind+" "+test.name+" exists and does not belong to the Application; "+test.want
+		if got := plan.NotOwnedMessage(app, ref, &networkingv1.Ingress{}); got != want {
 			t.Errorf("beside routes %q: %q, want %q", test.routes, got, want)
 		}
 	}

@@ -152,9 +152,12 @@ func withoutRoute(application *v1.Application, ref child.Ref) string {
 	return ""
 }
 
-// deletion says how to make way for a child of the kind.
+// deletion says how to make way for a child of the kind. The controller does not see at once that an object of others is gone. For an Ingress,
+// there is a guide.
 func deletion(kind child.Kind, object metav1.Object) string {
 	switch {
+	case kind == child.HTTPRoute:
+		return "delete it, after which nothing serves its host names for up to 30 s"
 	case kind != child.Deployment:
 		return "delete it"
 	case TakesPodsOver(object):
