@@ -11,7 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/reference"
+	"fairlead.dev/fairlead/pkg/render"
 )
 
 // The kinds of a Reference, beside further kinds of children.
@@ -113,11 +115,17 @@ func onlyPullsImages(application *v1.Application, secret Reference) bool {
 
 // certificatesOf returns the Secrets that Ingresses take their certificates from, each with the first of its routes. Left out is
 // a Secret that the annotation of a certificate issuer asks for: the issuer makes it afterwards. So is a route that may become
-// an HTTPRoute, which has no such Secret.
-func certificatesOf(application *v1.Application) map[Reference]string {
+// an HTTPRoute, which has no such Secret. Both may come from the class.
+func (h *Handler) certificatesOf(ctx context.Context, application *v1.Application) map[Reference]string {
+	names := func(route v1.Route) bool { return route.TLS != nil && route.TLS.SecretName != "" }
+	if !slices.ContainsFunc(application.Spec.Routes, names) {
+		return nil
+	}
+	resolved := h.resolved(ctx, application)
 	certificates := map[Reference]string{}
-	for _, route := range application.Spec.Routes {
-		if route.TLS == nil || route.TLS.SecretName == "" || route.Type == v1.RouteHTTPRoute || len(route.ParentRefs) > 0 || namesIssuer(route.Annotations) {
+	for i, route := range application.Spec.Routes {
+		merged := resolved.Spec.Routes[i] // The class changes no route's place.
+		if !names(route) || render.RouteKind(merged, render.Facts{}) == child.HTTPRoute || namesIssuer(merged.Annotations) {
 			continue
 		}
 		r := Reference{Kind: KindSecret, Namespace: application.Namespace, Name: route.TLS.SecretName}

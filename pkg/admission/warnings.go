@@ -40,14 +40,14 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 		for _, old := range referencesOf(in.old) {
 			referred[old] = true
 		}
-		for old := range certificatesOf(in.old) {
+		for old := range h.certificatesOf(ctx, in.old) {
 			referred[old] = true
 		}
 		for _, old := range peersOf(in.old) {
 			referred[old] = true
 		}
 	}
-	needed, certificates, keys := referencesOf(in.new), certificatesOf(in.new), newKeys(in.old, in.new)
+	needed, certificates, keys := referencesOf(in.new), h.certificatesOf(ctx, in.new), newKeys(in.old, in.new)
 	ofClass, of := h.newPullSecretsOfClass(ctx, in)
 	var wanted []Reference
 	for _, reference := range slices.Concat(needed, sortedReferences(certificates), ofClass, peersOf(in.new)) {
@@ -71,7 +71,7 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 			found.warnings = append(found.warnings, missing+", and the pods need it")
 		case slices.Contains(ofClass, wanted[i]) && certificates[wanted[i]] == "":
 			found.warnings = append(found.warnings, fmt.Sprintf("%s, so the nodes pull the image without its credentials: class %s names it", missing, of))
-		case !h.classHasCertificates(ctx, in.new):
+		default:
 			found.warnings = append(found.warnings, fmt.Sprintf("%s, and route %q takes its certificate from it: create it, or let a controller such as cert-manager create it",
 				missing, certificates[wanted[i]]))
 		}
@@ -81,16 +81,6 @@ func (h *Handler) references(ctx context.Context, in input, found *verdict) erro
 
 func sortedReferences(certificates map[Reference]string) []Reference {
 	return slices.SortedFunc(maps.Keys(certificates), func(a, b Reference) int { return strings.Compare(a.Name, b.Name) })
-}
-
-// classHasCertificates reports whether the class of an Application has its certificates made, or makes HTTPRoutes of its routes.
-func (h *Handler) classHasCertificates(ctx context.Context, application *v1.Application) bool {
-	of := h.classOf(ctx, application)
-	if of == nil || of.Spec.Defaults == nil || of.Spec.Defaults.Routes == nil {
-		return false
-	}
-	routes := of.Spec.Defaults.Routes
-	return namesIssuer(routes.Annotations) || routes.Type == v1.RouteHTTPRoute || len(routes.ParentRefs) > 0
 }
 
 // lookup is what is known of an object.

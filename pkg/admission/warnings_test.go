@@ -233,6 +233,10 @@ func TestMissingCertificates(t *testing.T) {
 	gateway := applicationClass("standard", true, func(spec *v1.ApplicationClassSpec) {
 		spec.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{ParentRefs: []v1.ParentReference{{Name: "shared"}}}}
 	})
+	httpRoutes := applicationClass("standard", true, func(spec *v1.ApplicationClassSpec) {
+		spec.Defaults = &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{Type: v1.RouteHTTPRoute, ParentRefs: []v1.ParentReference{{Name: "shared"}}}}
+	})
+	ingress := func(a *v1.Application) { a.Spec.Routes[0].Type = v1.RouteIngress }
 	pods := func(a *v1.Application) { a.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "web-tls"}} }
 	for _, test := range []struct {
 		name         string
@@ -249,6 +253,10 @@ func TestMissingCertificates(t *testing.T) {
 		{name: "made by an issuer", updated: certified(func(a *v1.Application) { a.Spec.Routes[0].Annotations = issuer })},
 		{name: "made by the class's issuer", class: class(issuer), updated: certified()},
 		{name: "of a class of HTTPRoutes", class: gateway, updated: certified()},
+		{name: "of an Ingress in a class of Gateways", class: gateway, updated: certified(ingress), want: []string{missing}},
+		{name: "of an Ingress in a class of HTTPRoutes", class: httpRoutes, updated: certified(ingress), want: []string{missing}},
+		{name: "of an HTTPRoute that becomes an Ingress", class: httpRoutes, updated: certified(ingress), old: certified(), want: []string{missing}},
+		{name: "of an Ingress of that class, as before", class: httpRoutes, updated: certified(ingress, image("web:2")), old: certified(ingress)},
 		{name: "of a class without an issuer", class: class(nil), updated: certified(), want: []string{missing}},
 		{name: "that the pods need, too", updated: certified(pods), want: []string{`Secret "web-tls" does not exist in namespace "shop", and the pods need it`}},
 	} {
