@@ -171,6 +171,19 @@ func TestClassDeletion(t *testing.T) {
 		{"named, and the default", applicationClass("gold", true, nil), []*v1.Application{application(inClass("gold"))}, false, "in use by 1 Application (shop/web): " +
 			"remove its annotation applicationclass.apps.fairlead.dev/is-default, then set another class in spec.className, or remove that field; then delete it"},
 		{"where every Application needs a class", applicationClass("gold", false, nil), []*v1.Application{application(inClass("gold"))}, true, "in use by 1 Application (shop/web): set another class in spec.className; then delete it"},
+		{
+			"by default, where every Application needs a class", applicationClass("gold", true, nil), []*v1.Application{application(nil)}, true, "in use by 1 Application (shop/web): " +
+				"set another class in spec.className, or mark another class as default, then remove its annotation applicationclass.apps.fairlead.dev/is-default; then delete it",
+		},
+		{
+			"named and by default, where every Application needs a class", applicationClass("gold", true, nil),
+			[]*v1.Application{application(nil), application(func(a *v1.Application) { a.Name, a.Spec.ClassName = "api", "gold" })}, true, "in use by 2 Applications (shop/api, shop/web): " +
+				"set another class in spec.className, or, for those that name none, mark another class as default, then remove its annotation applicationclass.apps.fairlead.dev/is-default; then delete it",
+		},
+		{
+			"named, and the default, where every Application needs a class", applicationClass("gold", true, nil), []*v1.Application{application(inClass("gold"))}, true, "in use by 1 Application (shop/web): " +
+				"set another class in spec.className, then remove its annotation applicationclass.apps.fairlead.dev/is-default; then delete it",
+		},
 		{"by default", applicationClass("gold", true, nil), []*v1.Application{application(nil)}, false, "in use by 1 Application (shop/web): remove its annotation applicationclass.apps.fairlead.dev/is-default; then delete it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

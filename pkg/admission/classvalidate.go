@@ -227,22 +227,32 @@ func (h *Handler) classDeletion(old *v1.ApplicationClass) (*admissionv1.Admissio
 		Code:   http.StatusConflict,
 		Reason: metav1.StatusReasonConflict,
 		Message: fmt.Sprintf("ApplicationClass %s is in use by %s (%s): %s; then delete it",
-			old.Name, counted(len(all), "Application", "Applications"), someNames(all), beforeDeletion(old, len(users) > 0, h.config.RequireClass)),
+			old.Name, counted(len(all), "Application", "Applications"), someNames(all), beforeDeletion(old, len(users) > 0, len(byDefault) > 0, h.config.RequireClass)),
 	}}, nil
 }
 
 // beforeDeletion says what to do first. While a class is the default, the webhook writes its name into Applications that
-// have none, so the annotation alone is not enough to remove, and must go first.
-func beforeDeletion(old *v1.ApplicationClass, named, required bool) string {
+// have none, so the annotation alone is not enough to remove, and must go before the field does. Where every Application needs a class,
+// that would stall those without a name, so they get another class before.
+func beforeDeletion(old *v1.ApplicationClass, named, unnamed, required bool) string {
 	var first []string
 	if class.IsMarkedDefault(old) {
 		first = append(first, "remove its annotation "+v1.AnnotationDefaultClass)
 	}
+	another := "set another class in spec.className"
 	switch {
-	case named && required:
-		first = append(first, "set another class in spec.className")
+	case required && named && unnamed:
+		another += ", or, for those that name none, mark another class as default"
+	case required && unnamed:
+		another += ", or mark another class as default"
+	case named && !required:
+		another += ", or remove that field"
+	}
+	switch {
+	case required:
+		first = append([]string{another}, first...)
 	case named:
-		first = append(first, "set another class in spec.className, or remove that field")
+		first = append(first, another)
 	}
 	return strings.Join(first, ", then ")
 }
