@@ -63,7 +63,7 @@ func (h *Handler) validate(ctx context.Context, request *admissionv1.AdmissionRe
 		rules = append(rules, h.spec) // It reports the excess. The other rules would pay for it.
 	default:
 		rules = append(rules, h.spec, h.routes, h.keptConflict, h.heldRoutes, h.serviceAccount, h.adoption, h.missingClass, h.droppedDefaults, h.otherDefaults, h.pinned,
-			held, renamedPorts, h.removedPorts, h.foreignChildren, h.references, h.unserved, h.spreads, h.requests, ineffective)
+			held, renamedPorts, h.removedPorts, h.foreignChildren, h.references, h.unserved, h.spreads, h.requests, h.ineffective)
 	}
 	if subject.old != nil {
 		// For the rules, what cannot be decoded of the old object was not there.

@@ -130,12 +130,16 @@ func (h *Handler) lookUpOne(ctx context.Context, reference Reference) (result lo
 }
 
 // ineffective warns of fields that the request begins to set and that have no effect, or not the one that was meant.
-func ineffective(_ context.Context, in input, found *verdict) error {
+func (h *Handler) ineffective(ctx context.Context, in input, found *verdict) error {
 	if len(found.errs) > 0 {
 		return nil
 	}
 	warnings := func(application *v1.Application) []string {
-		return ineffectiveFields(&application.Spec, in.new.Status.DesiredReplicas)
+		fields := ineffectiveFields(&application.Spec, in.new.Status.DesiredReplicas)
+		if len(probesOf(&application.Spec)) == 0 {
+			return fields
+		}
+		return append(fields, LateProbes(application, h.resolved(ctx, application))...)
 	}
 	var before []string
 	if in.old != nil {
@@ -156,7 +160,7 @@ func Ineffective(spec *v1.ApplicationSpec) []string {
 }
 
 func ineffectiveFields(spec *v1.ApplicationSpec, pods int32) []string {
-	return inSpec(slices.Concat(unheeded(spec.Routes), urlPaths(spec), servicePorts(spec), unsplit(spec), lateProbes(spec), specQuantities(spec),
+	return inSpec(slices.Concat(unheeded(spec.Routes), urlPaths(spec), servicePorts(spec), unsplit(spec), specQuantities(spec),
 		decimalModes(spec.Mounts), hidden(spec), blockedDrains(spec, pods)))
 }
 
@@ -198,20 +202,21 @@ func probesOf(spec *v1.ApplicationSpec) []namedProbe {
 	return slices.DeleteFunc(all, func(named namedProbe) bool { return named.probe == nil })
 }
 
-// lateProbes returns a warning for each probe that lets no pod become ready before the rollout counts as failed. What a class
-// has as deadline is not looked at.
-func lateProbes(spec *v1.ApplicationSpec) []string {
-	if spec.ProgressDeadlineSeconds == nil {
-		return nil
+// LateProbes returns a warning for each probe of given that lets no pod become ready before the rollout counts as failed. resolved is given
+// with the defaults of its class, which may have a deadline.
+func LateProbes(given, resolved *v1.Application) []string {
+	deadline, raise := render.ProgressDeadlineSeconds(resolved), "raise progressDeadlineSeconds"
+	if given.Spec.ProgressDeadlineSeconds == nil {
+		raise = "set a higher progressDeadlineSeconds"
 	}
 	var warnings []string
-	for _, named := range probesOf(spec) {
+	for _, named := range probesOf(&given.Spec) {
 		delay := named.probe.InitialDelaySeconds
-		if named.field == "livenessProbe" || delay == nil || *delay < *spec.ProgressDeadlineSeconds {
+		if named.field == "livenessProbe" || delay == nil || *delay < deadline {
 			continue
 		}
-		warnings = append(warnings, fmt.Sprintf("%s.initialDelaySeconds: no pod becomes ready before %d s, so each rollout counts as failed after %d s: lower it, or raise progressDeadlineSeconds",
-			named.field, *delay, *spec.ProgressDeadlineSeconds))
+		warnings = append(warnings, fmt.Sprintf("spec.%s.initialDelaySeconds: no pod becomes ready before %d s, so each rollout counts as failed after %d s: lower it, or %s",
+			named.field, *delay, deadline, raise))
 	}
 	return warnings
 }

@@ -64,10 +64,12 @@ func TestUnlikelyQuantities(t *testing.T) {
 // What lets no pod ever start or become ready is warned of when a request begins to say it.
 func TestUnworkablePods(t *testing.T) {
 	const (
-		program = `spec.command: "npm start" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [npm, start]`
-		probe   = `spec.livenessProbe.exec.command: "cat /tmp/ok" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [cat, /tmp/ok]`
-		late    = "spec.readinessProbe.initialDelaySeconds: no pod becomes ready before 60 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
-		started = "spec.startupProbe.initialDelaySeconds: no pod becomes ready before 30 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
+		program   = `spec.command: "npm start" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [npm, start]`
+		probe     = `spec.livenessProbe.exec.command: "cat /tmp/ok" is taken as the name of one program, spaces included, because no shell splits it: make each word an item, as in [cat, /tmp/ok]`
+		late      = "spec.readinessProbe.initialDelaySeconds: no pod becomes ready before 60 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
+		byDefault = "spec.readinessProbe.initialDelaySeconds: no pod becomes ready before 600 s, so each rollout counts as failed after 600 s: lower it, or set a higher progressDeadlineSeconds"
+		byClass   = "spec.readinessProbe.initialDelaySeconds: no pod becomes ready before 60 s, so each rollout counts as failed after 45 s: lower it, or set a higher progressDeadlineSeconds"
+		started   = "spec.startupProbe.initialDelaySeconds: no pod becomes ready before 30 s, so each rollout counts as failed after 30 s: lower it, or raise progressDeadlineSeconds"
 	)
 	command := func(words ...string) *v1.Application {
 		return application(func(a *v1.Application) { a.Spec.Command = words })
@@ -83,6 +85,17 @@ func TestUnworkablePods(t *testing.T) {
 	readiness := func(spec *v1.ApplicationSpec, probe *v1.Probe) { spec.ReadinessProbe = probe }
 	liveness := func(spec *v1.ApplicationSpec, probe *v1.Probe) { spec.LivenessProbe = probe }
 	startup := func(spec *v1.ApplicationSpec, probe *v1.Probe) { spec.StartupProbe = probe }
+	classes := &inClasses{classes: []*v1.ApplicationClass{applicationClass("impatient", false, func(spec *v1.ApplicationClassSpec) {
+		spec.Defaults = &v1.ApplicationDefaults{ProgressDeadlineSeconds: new(int32(45))}
+	})}}
+	impatient := func(a *v1.Application) *v1.Application {
+		a.Spec.ClassName = "impatient"
+		return a
+	}
+	newer := func(a *v1.Application) *v1.Application {
+		image("web:2")(a)
+		return a
+	}
 	exec := application(func(a *v1.Application) {
 		a.Spec.LivenessProbe = &v1.Probe{Exec: &corev1.ExecAction{Command: []string{"cat /tmp/ok"}}}
 	})
@@ -98,7 +111,11 @@ func TestUnworkablePods(t *testing.T) {
 		{name: "a string as before", updated: command("npm start"), old: command("npm start")},
 		{name: "the string of a probe", updated: exec, want: []string{probe}},
 		{name: "early", updated: delayed(29, 30, readiness)},
-		{name: "late, by the default", updated: delayed(600, 0, readiness)},
+		{name: "early, by the default", updated: delayed(599, 0, readiness)},
+		{name: "late, by the default", updated: delayed(600, 0, readiness), want: []string{byDefault}},
+		{name: "late, by the deadline of the class", updated: impatient(delayed(60, 0, readiness)), want: []string{byClass}},
+		{name: "late in another class", updated: impatient(delayed(60, 0, readiness)), old: delayed(60, 0, readiness), want: []string{byClass}},
+		{name: "late by the deadline of the class, as before", updated: newer(impatient(delayed(60, 0, readiness))), old: impatient(delayed(60, 0, readiness))},
 		{name: "late", updated: delayed(60, 30, readiness), want: []string{late}},
 		{name: "late as before", updated: delayed(60, 30, readiness), old: delayed(60, 30, readiness)},
 		{name: "late at the start", updated: delayed(30, 30, startup), want: []string{started}},
@@ -109,7 +126,7 @@ func TestUnworkablePods(t *testing.T) {
 			if test.old != nil {
 				question = review(t, test.updated, test.old)
 			}
-			response := ask(t, new(cluster).handler(t), ValidatePath, question)
+			response := ask(t, classes.handler(t), ValidatePath, question)
 			if diff := cmp.Diff(test.want, response.Warnings); diff != "" || !response.Allowed {
 				t.Errorf("warnings (-want +got), allowed %t %s:\n%s", response.Allowed, messageOf(response), diff)
 			}

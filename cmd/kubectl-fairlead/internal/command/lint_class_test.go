@@ -4,6 +4,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,6 +146,36 @@ func TestLintOfSpread(t *testing.T) {
 		code := Run(t.Context(), streams, []string{"lint", "-f", "-", "--class-file=" + file})
 		if got := strings.TrimSuffix(out.String(), "2 objects checked, nothing "+map[bool]string{true: "else ", false: ""}[want != ""]+"found\n"); code != ExitYes || got != want {
 			t.Errorf("class %s: exit code %d, %q, want %q", spec, code, got, want)
+		}
+	}
+}
+
+// TestLintOfLateProbes: the class may give the deadline, so lint needs to know it, unless the Application sets one.
+func TestLintOfLateProbes(t *testing.T) {
+	const object = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web\n  className: %s\n  ports: [{name: http, containerPort: 80}]\n" +
+		"  readinessProbe: {httpGet: {path: /}, initialDelaySeconds: 900}\n"
+	const warning = "-:8: warning: spec.readinessProbe.initialDelaySeconds: no pod becomes ready before 900 s, so each rollout counts as failed after 600 s: lower it, or "
+	file := filepath.Join(t.TempDir(), "classes.yaml")
+	const classes = "apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: gold}\nspec: {}\n---\n" +
+		"apiVersion: apps.fairlead.dev/v1\nkind: ApplicationClass\nmetadata: {name: patient}\nspec: {defaults: {progressDeadlineSeconds: 1800}}\n"
+	if err := os.WriteFile(file, []byte(classes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const own = "gold\n  progressDeadlineSeconds: 600"
+	for _, test := range []struct {
+		class, want string
+		args        []string
+	}{
+		{"gold", warning + "set a higher progressDeadlineSeconds (effect)\n", []string{"--class-file=" + file}},
+		{"patient", "", []string{"--class-file=" + file}},
+		{"gold", "", nil},
+		{own, strings.Replace(warning, "8", "9", 1) + "raise progressDeadlineSeconds (effect)\n", nil},
+	} {
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		fmt.Fprintf(in, object, test.class)
+		code := Run(t.Context(), streams, append([]string{"lint", "-f", "-"}, test.args...))
+		if got, _, _ := strings.Cut(out.String(), map[bool]string{true: "3 objects checked", false: "1 object checked"}[test.args != nil]); code != ExitYes || got != test.want {
+			t.Errorf("class %s: exit code %d, %q, want %q", test.class, code, got, test.want)
 		}
 	}
 }

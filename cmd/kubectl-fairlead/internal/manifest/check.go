@@ -191,8 +191,10 @@ func (c *Checker) Check(ctx context.Context, d *Document) []Problem {
 	}
 	if !slices.ContainsFunc(problems, func(problem Problem) bool { return !problem.Warning }) {
 		warnings := append(admission.Ineffective(&application.Spec), admission.DroppedDefaults(application, rules)...)
-		if !unknown { // A class may give labels to the pods.
-			warnings = append(warnings, admission.SpreadsNothing(application, resolution.Application)...)
+		if !unknown { // A class may give labels to the pods, and a deadline to the rollout.
+			warnings = slices.Concat(warnings, admission.SpreadsNothing(application, resolution.Application), admission.LateProbes(application, resolution.Application))
+		} else if application.Spec.ProgressDeadlineSeconds != nil {
+			warnings = append(warnings, admission.LateProbes(application, application)...)
 		}
 		problems = slices.Concat(problems, d.warnings(warnings), d.valueless(c.resources[d.Kind].Structural))
 	}
