@@ -79,6 +79,8 @@ func TestClassImpact(t *testing.T) {
 	}
 	refusedTwice := sized("standard", 6, 1)
 	refusedTwice[1].Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("600Mi")}}
+	waiting := sized("standard", 1, 1)
+	waiting[1].Status.Revision = &v1.RevisionStatus{Current: 1} // It ran before its className changed.
 	// refused has the children of a class that ceased to select its namespace.
 	refused := sized("standard", 1)
 	refused[0].Status.Class = &v1.AppliedClass{Name: "standard", Generation: 1, Defaults: &v1.ApplicationDefaults{NetworkPolicy: &accepts}}
@@ -131,6 +133,12 @@ func TestClassImpact(t *testing.T) {
 		{name: "given to the wrong namespace", old: elsewhere(class(false, 9, "")), updated: applicationClass("standard", false, forTeam("ops")), applications: sized("standard", 1), want: []string{
 			"with this change 1 Application stays stalled: shop/app-00",
 			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": no class does, so remove the field`,
+		}},
+		{name: "created, and Applications wait for it", updated: applicationClass("standard", false, func(s *v1.ApplicationClassSpec) {
+			s.Defaults = &v1.ApplicationDefaults{PriorityClassName: "low", NetworkPolicy: &accepts}
+		}), applications: waiting, want: []string{
+			"with this change 1 Application gets a new NetworkPolicy, after which its pods may connect " + onlyDNS + "shop/app-01",
+			"with this change 1 Application gets other defaults, which may replace pods: shop/app-01",
 		}},
 		{name: "created too tight", updated: class(false, 4, ""), applications: sized("standard", 6), want: []string{
 			"with this change 1 Application stays stalled: shop/app-00",

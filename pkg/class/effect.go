@@ -55,6 +55,9 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return Effect{} // The children stay as they are.
 	}
+	if was.refusal != nil && was.refusal.reason == v1.ReasonClassNotFound && application.Status.Revision == nil {
+		return Effect{} // It has waited for the class since its creation, so it has no children yet.
+	}
 	var effect Effect
 	specBefore, spec := was.inEffect(options).Spec, is.Application.Spec
 	if !equality.Semantic.DeepEqual(specBefore.NetworkPolicy, spec.NetworkPolicy) {
