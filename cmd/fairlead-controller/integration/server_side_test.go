@@ -29,6 +29,7 @@ func TestMistakesAppliedServerSide(t *testing.T) {
 		"env: {A: b}":                 "expected list, got",
 		"ports: [8080]":               "may not have non-map elements",
 		"imagePullSecrets: [regcred]": "may not have non-map elements",
+		"networkPolicy: {ingress: [{ports: [{port: 80}]}]}": "associative list without keys",
 		"config: text":                "expected map, got",
 		"mounts: [{mountPath: /a, emptyDir: true}]":       "expected map, got",
 		"ports: [{containerPort: 80}]":                    "omits all key fields",
