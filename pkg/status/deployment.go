@@ -130,6 +130,9 @@ func summarizeDeployment(in Input, p pods) summary {
 	switch {
 	case p.Complete && p.Desired == 0 && disabledAutoscaler(in):
 		return summarizeDisabledAutoscaler(in, p)
+	case p.Complete && p.Desired == 0 && in.observing() && asked(in) > 0:
+		return summary{reason: v1.ReasonDrifted, message: fmt.Sprintf(
+			"The Deployment is scaled to 0, although spec.replicas is %d: reconcilePolicy Observe does not change that.", asked(in))}
 	case p.Complete && p.Desired == 0:
 		return summary{ready: true, reason: v1.ReasonScaledToZero, message: "Scaled to zero."}
 	case p.Complete:
@@ -166,6 +169,14 @@ func summarizeDeployment(in Input, p pods) summary {
 // is paused.
 func (p pods) wasCompleteBefore(in Input) bool {
 	return p.Deployment.Spec.Paused && in.Revision.Current > 0 && in.Revision.Current == in.Revision.LastHealthy
+}
+
+// asked is spec.replicas; 0 if the spec leaves the number to other clients.
+func asked(in Input) int32 {
+	if replicas := in.Snapshot.Application.Spec.Replicas; replicas != nil && in.Snapshot.Application.Spec.Autoscaling == nil {
+		return *replicas
+	}
+	return 0
 }
 
 // runsOn reports whether a rollout of the Deployment goes on: a spec.paused that came with a refused spec does not reach it.

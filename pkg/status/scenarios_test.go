@@ -83,6 +83,8 @@ func scenarios() []scenario {
 		{"at rest", settled(), yes, v1.ReasonReady, "", current, "All 3 pods are available."},
 		{"scaled to zero", with(deployment(none)),
 			yes, v1.ReasonScaledToZero, "", current, "Scaled to zero"},
+		{"scaled to zero against the spec, and only observed", with(observe, deployment(none)), no, v1.ReasonDrifted, "", inProgress,
+			"The Deployment is scaled to 0, although spec.replicas is 3: reconcilePolicy Observe does not change that."},
 		{"scaled to zero by its autoscaler", with(autoscaled(0), deployment(none)), yes, v1.ReasonScaledToZero, "", current, "Scaled to zero"},
 		{"scaled to zero in spite of its autoscaler", with(autoscaled(2), deployment(none)), no, v1.ReasonPodsUnavailable, stalled, failed,
 			"The Deployment was scaled to 0, where its autoscaler does nothing. To let it scale again: kubectl scale deployment web --replicas=2"},
