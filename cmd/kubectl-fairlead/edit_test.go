@@ -73,6 +73,10 @@ func TestWhatWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
+	same := []byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: web}, spec: {image: 'example.com/web:1'}}")
+	if r := p.runIn(same, "diff", "-f", "-"); r.code != 0 || !strings.HasPrefix(r.stdout, p.namespace+"/web: nothing changes. What is stored already waits: Secret later does not exist") {
+		t.Errorf("a file that changes nothing: %+v", r)
+	}
 	p.want(1, []string{"why", "web"}, "New pods wait for it. The policy OnFailure does not roll back for that: the running pods stay as they are, and the change waits.\n",
 		"\n   → Or go back to revision 1, the last one that was healthy: kubectl fairlead -n "+p.namespace+" undo web --to-revision=1\n")
 	p.want(0, []string{"undo", "web"}, "the pods of revision 1 (example.com/web:1) in the spec", "No pod is replaced.")

@@ -11,20 +11,27 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
-	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
-// TestLeaveOutUnserved: without the Gateway API, no HTTPRoute is created, and the Ingress that it replaces stays.
+func serves(kind child.Kind) *metav1.APIResourceList {
+	return &metav1.APIResourceList{
+		GroupVersion: kind.GroupVersionKind().GroupVersion().String(),
+		APIResources: []metav1.APIResource{{Name: kind.Resource, Kind: kind.Kind, Verbs: metav1.Verbs{"list", "watch"}}},
+	}
+}
+
+// TestLeaveOutUnserved: without the Gateway API, no HTTPRoute is created, and the Ingress that it replaces stays. Without the Prometheus
+// Operator, no ServiceMonitor is.
 func TestLeaveOutUnserved(t *testing.T) {
 	changed := []preview.Child{
 		{Kind: "Service", Name: "web", Action: preview.Update},
 		{Kind: "HTTPRoute", Name: "web", Action: preview.Create},
 		{Kind: "Ingress", Name: "web", Action: preview.Delete},
 		{Kind: "Ingress", Name: "web-admin", Action: preview.Delete},
+		{Kind: "ServiceMonitor", Name: "web", Action: preview.Create},
 	}
-	application := &v1.Application{Spec: v1.ApplicationSpec{Routes: []v1.Route{{Type: v1.RouteHTTPRoute}}}}
 	kube := kubefake.NewClientset()
 	for _, test := range []struct {
 		name   string
@@ -32,14 +39,12 @@ func TestLeaveOutUnserved(t *testing.T) {
 		want   []preview.Child
 	}{
 		{"not served", nil, []preview.Child{changed[0], changed[3]}},
-		{"served", []*metav1.APIResourceList{{
-			GroupVersion: child.HTTPRoute.GroupVersionKind().GroupVersion().String(),
-			APIResources: []metav1.APIResource{{Name: child.HTTPRoute.Resource, Kind: child.HTTPRoute.Kind, Verbs: metav1.Verbs{"list", "watch"}}},
-		}}, changed},
+		{"served", []*metav1.APIResourceList{serves(child.HTTPRoute), serves(child.ServiceMonitor)}, changed},
+		{"no Prometheus Operator", []*metav1.APIResourceList{serves(child.HTTPRoute)}, changed[:4]},
 	} {
 		kube.Resources = test.served
 		d := preview.Difference{Children: slices.Clone(changed)}
-		if err := leaveOutUnserved(t.Context(), &cluster.Clients{Kube: kube}, application, &d); err != nil {
+		if err := leaveOutUnserved(t.Context(), &cluster.Clients{Kube: kube}, &d); err != nil {
 			t.Fatal(err)
 		}
 		same := func(a, b preview.Child) bool { return a.Kind == b.Kind && a.Name == b.Name }

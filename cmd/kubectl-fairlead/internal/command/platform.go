@@ -252,11 +252,16 @@ func lacksHTTPRoutes(ctx context.Context, clients *cluster.Clients, application 
 	if len(application.Spec.Routes) == 0 {
 		return false, nil
 	}
-	served, err := clients.Kube.Discovery().ServerResourcesForGroupVersionWithContext(ctx, child.HTTPRoute.GroupVersionKind().GroupVersion().String())
+	return lacks(ctx, clients, child.HTTPRoute)
+}
+
+// lacks reports whether the cluster does not serve the kind.
+func lacks(ctx context.Context, clients *cluster.Clients, kind child.Kind) (bool, error) {
+	served, err := clients.Kube.Discovery().ServerResourcesForGroupVersionWithContext(ctx, kind.GroupVersionKind().GroupVersion().String())
 	if err != nil && !apierrors.IsNotFound(err) {
-		return false, fmt.Errorf("find out whether the cluster serves HTTPRoutes: %w", err)
+		return false, fmt.Errorf("find out whether the cluster serves %ss: %w", kind.Kind, err)
 	}
-	return !child.HTTPRoute.ServedIn(served), nil
+	return !kind.ServedIn(served), nil
 }
 
 // readClasses returns the classes that decide about the Application.

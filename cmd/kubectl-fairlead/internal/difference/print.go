@@ -28,6 +28,9 @@ func Print(to *screen.Screen, name string, d preview.Difference, missing, refuse
 	case d.Empty() && refused != "" && d.Pods.Stopped == "":
 		to.Line(name + ": nothing changes. " + NotCarriedOut(refused))
 		return
+	case d.Empty() && missing != "" && d.Pods.Stopped == "":
+		to.Line(name + ": nothing changes. What is stored already waits: " + missing)
+		return
 	case d.Empty():
 		to.Line(name + ": nothing changes." + halted(d.Pods) + pinned(d.Pods))
 		return
