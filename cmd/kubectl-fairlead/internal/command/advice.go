@@ -25,8 +25,8 @@ func (t *tool) mustName(namespace string) bool {
 	return err != nil || given || current != namespace
 }
 
-// namespaced are the commands in the advice of why that are about objects of a namespace.
-var namespaced = regexp.MustCompile(`\bkubectl (fairlead (?:adopt|eject|history|logs|observe|restart|resume|set|tree|top|undo|why)|annotate deployment|create secret|delete|describe (?:certificates|limitranges|persistentvolumeclaims|resourcequotas)|edit|events|logs|patch|rollout|scale|get (?:persistentvolumeclaims|secret))\b`)
+// namespaced are the commands in advice that are about objects of a namespace.
+var namespaced = regexp.MustCompile(`\bkubectl (fairlead (?:adopt|eject|history|logs|observe|restart|resume|scale|set|tree|top|undo|why)|annotate deployment|create secret|delete|describe (?:certificates|limitranges|persistentvolumeclaims|resourcequotas)|edit|events|logs|patch|rollout|scale|get (?:applications\.apps\.fairlead\.dev|deployment,service|horizontalpodautoscalers|persistentvolumeclaims|secret))\b`)
 
 // withNamespace makes commands that the user can copy of those in the text.
 func (t *tool) withNamespace(namespace, text string) string {
@@ -40,4 +40,13 @@ func (t *tool) withNamespace(namespace, text string) string {
 		}
 		return "kubectl -n " + namespace + " " + words
 	})
+}
+
+// withChosenNamespace is withNamespace for the namespace of the command itself.
+func (t *tool) withChosenNamespace(text string) string {
+	namespace, _, err := t.factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return text
+	}
+	return t.withNamespace(namespace, text)
 }

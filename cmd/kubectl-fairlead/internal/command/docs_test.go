@@ -110,6 +110,9 @@ func TestUsage(t *testing.T) {
 		"scale web --replicas=-2": "error: --replicas is -2, but must be 0 or more\nSee 'kubectl fairlead scale -h' for help and examples\n",
 		"timeline web --address=127.0.0.1:6060": "error: --address is \"127.0.0.1:6060\", but must be a URL such as http://127.0.0.1:6060\n" +
 			"See 'kubectl fairlead timeline -h' for help and examples\n",
+		"eject web -n lim --restore --output-dir=x": "error: pass --output-dir, or --restore or --to-helm, but not both: it saves the objects as the Application has them, " +
+			"and not as they are restored. Restore them first, then save them with kubectl -n lim get deployment,service web -o yaml\n" +
+			"See 'kubectl fairlead eject -h' for help and examples\n",
 		"timeline pod/web":                        "error: \"pod/web\" is not the name of an Application: write its name alone, such as web\n",
 		"lint -f x.yaml --security-profile=loose": "error: --security-profile is \"loose\": use one of restricted, baseline, privileged\n",
 		"status web --timeout=x":                  "error: --timeout is \"x\", but takes a duration, such as 5m\nSee 'kubectl fairlead status -h' for help and examples\n",

@@ -84,7 +84,7 @@ func (t *tool) eject() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if e.directory != "" && (e.restore || e.toHelm) {
 				return usageError(cmd.CommandPath(), "pass --output-dir, or --restore or --to-helm, but not both: it saves the objects as the Application has them, "+
-					"and not as they are restored. Restore them first, then save them with kubectl get deployment,service %s -o yaml", args[0])
+					"and not as they are restored. Restore them first, then save them with %s", t.withChosenNamespace("kubectl get deployment,service "+args[0]+" -o yaml"))
 			}
 			if err := e.start(cmd, args[0]); err != nil {
 				return err

@@ -68,7 +68,11 @@ func TestCommandsHaveTheNamespace(t *testing.T) {
 		"limits":                     {here, "blog", "kubectl describe limitranges", "kubectl -n blog describe limitranges"},
 		"claims":                     {here, "blog", "kubectl describe persistentvolumeclaims", "kubectl -n blog describe persistentvolumeclaims"},
 		"a Secret":                   {here, "blog", "kubectl create secret tls web", "kubectl -n blog create secret tls web"},
-		"of the cluster":             {here, "blog", "kubectl fairlead doctor, kubectl describe nodes", "kubectl fairlead doctor, kubectl describe nodes"},
+		"a manifest":                 {here, "blog", "kubectl get applications.apps.fairlead.dev web -o yaml", "kubectl -n blog get applications.apps.fairlead.dev web -o yaml"},
+		"two manifests":              {here, "blog", "kubectl get deployment,service web -o yaml", "kubectl -n blog get deployment,service web -o yaml"},
+		"autoscalers":                {here, "blog", "kubectl get horizontalpodautoscalers", "kubectl -n blog get horizontalpodautoscalers"},
+		"a number of pods":           {here, "blog", "kubectl fairlead scale web --replicas=5", "kubectl fairlead -n blog scale web --replicas=5"},
+		"of the cluster":             {here, "blog", "kubectl fairlead doctor, kubectl describe nodes, kubectl get nodes", "kubectl fairlead doctor, kubectl describe nodes, kubectl get nodes"},
 	} {
 		if got := test.tool.withNamespace(test.namespace, test.text); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
