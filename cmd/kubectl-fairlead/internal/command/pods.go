@@ -23,6 +23,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/text"
 	"fairlead.dev/fairlead/pkg/tree"
 )
@@ -282,17 +283,53 @@ func (t *tool) healthyPod(ctx context.Context, arg string) (string, *v1.Applicat
 	if err != nil {
 		return "", nil, err
 	}
-	// The tree has the ReplicaSet of the current revision first.
-	for _, node := range tree.Build(loaded.Objects).All() {
-		if node.Kind == "Pod" && node.Health == tree.Healthy {
-			return node.Name, application, nil
-		}
+	pod := servingPod(loaded)
+	if pod != "" {
+		return pod, application, nil
 	}
 	if err := t.checkScaledToZero(application); err != nil {
 		return "", nil, err
 	}
 	name, namespace := application.Name, application.Namespace
+	if forbidden := loaded.Unreadable["pods"]; forbidden != nil {
+		return "", nil, forbidden
+	}
+	if hidden := abovePods(loaded); len(hidden) > 0 { // Only those know the pods of an adopted Deployment.
+		return "", nil, fmt.Errorf("no pod of %s/%s is known to be ready, because you may not list %s", namespace, name, strings.Join(hidden, ", "))
+	}
 	return "", nil, fmt.Errorf("no pod of %s/%s is ready: see '%s'", namespace, name, t.commandLine(namespace, "why "+name))
+}
+
+// servingPod returns the name of a pod that serves; "" if none is known. If the user may not read which revision a pod has, it is the newest.
+func servingPod(loaded *cluster.Loaded) string {
+	// The tree has the ReplicaSet of the current revision first.
+	for _, node := range tree.Build(loaded.Objects).All() {
+		if node.Kind == "Pod" && node.Health == tree.Healthy {
+			return node.Name
+		}
+	}
+	if len(abovePods(loaded)) == 0 {
+		return ""
+	}
+	var newest *corev1.Pod
+	for _, pod := range loaded.Pods {
+		owner := metav1.GetControllerOfNoCopy(pod)
+		if owner == nil || owner.Kind != "ReplicaSet" || pod.DeletionTimestamp != nil || !tree.PodReady(pod) {
+			continue
+		}
+		if newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp) {
+			newest = pod
+		}
+	}
+	if newest == nil {
+		return ""
+	}
+	return newest.Name
+}
+
+// abovePods are the resources between an Application and its pods that the user may not list.
+func abovePods(loaded *cluster.Loaded) []string {
+	return slices.DeleteFunc([]string{child.Deployment.Resource, "replicasets"}, func(resource string) bool { return loaded.Unreadable[resource] == nil })
 }
 
 // checkScaledToZero reports that the Application has no pods because it asks for none.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
@@ -29,7 +30,7 @@ func (s Summary) Print(to *screen.Screen, now time.Time, wide bool) {
 	} else {
 		to.Row("Rollout", s.Rollout.text(to))
 	}
-	if s.observed && !slices.Contains(s.Unreadable, "pods") && s.orphaned == 0 {
+	if s.observed && s.podsKnown() && s.orphaned == 0 {
 		to.Row("Pods", podsText(to, s.Pods, s.Rollout.Desired))
 	}
 	for i, url := range s.URLs {
@@ -104,6 +105,11 @@ func (s Summary) headline(now time.Time) string {
 	return word
 }
 
+// podsKnown reports whether the user may list the pods, and what shows that they are the Application's.
+func (s Summary) podsKnown() bool {
+	return !slices.ContainsFunc([]string{child.Deployment.Resource, "replicasets", "pods"}, func(resource string) bool { return slices.Contains(s.Unreadable, resource) })
+}
+
 // imageText has both images where the spec does not run, or not yet.
 func (s Summary) imageText() string {
 	// No revision names the image of adopted pods.
@@ -111,7 +117,7 @@ func (s Summary) imageText() string {
 	switch {
 	case s.RunningImage == s.Image, adopted:
 		return s.Image
-	case s.RunningImage == "" || s.orphaned == 0 && len(s.Pods) == 0 && !slices.Contains(s.Unreadable, "pods"):
+	case s.RunningImage == "" || s.orphaned == 0 && len(s.Pods) == 0 && s.podsKnown():
 		return s.Image + ", which no pod of the Application runs"
 	}
 	return fmt.Sprintf("%s runs; the spec says %s", s.RunningImage, s.Image)

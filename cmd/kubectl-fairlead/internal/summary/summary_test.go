@@ -147,6 +147,24 @@ func TestUnreadable(t *testing.T) {
 	golden.Screens(t, "unreadable", func(to *screen.Screen) { summary.Of(loaded).Print(to, treetest.Now, false) })
 }
 
+// TestUnreadableAbovePods: without the Deployment or its ReplicaSets, it is not known which pods are the Application's.
+func TestUnreadableAbovePods(t *testing.T) {
+	for _, hidden := range []string{"deployments", "replicasets"} {
+		loaded := clustertest.Load(t, "healthy")
+		loaded.Application.Status.Image = "example.com/former:1"
+		loaded.Unreadable[hidden] = errors.New("forbidden")
+		if loaded.ReplicaSets = nil; hidden == "deployments" {
+			loaded.Children = nil
+		}
+		streams, _, out, _ := genericiooptions.NewTestIOStreams()
+		summary.Of(loaded).Print(screen.New(streams.Out, func(string) string { return "" }), treetest.Now, false)
+		text := out.String()
+		if strings.Contains(text, "\nPods ") || strings.Contains(text, "which no pod of the Application runs") || !strings.Contains(text, "you may not list "+hidden+"\n") {
+			t.Errorf("%s: %s", hidden, text)
+		}
+	}
+}
+
 // TestImageOfAdoptedPods: the pods of an adopted Deployment run, and no revision names their image.
 func TestImageOfAdoptedPods(t *testing.T) {
 	s := summary.Of(clustertest.Load(t, "healthy"))
