@@ -97,6 +97,15 @@ func TestHelp(t *testing.T) {
 	golden.Equal(t, "help.txt", out.Bytes())
 }
 
+// TestTailHelp: kubectl's own help says that all lines are printed, which holds without a selector alone.
+func TestTailHelp(t *testing.T) {
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	command.Run(t.Context(), streams, []string{"logs", "--help"})
+	if help := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(help, "--tail int The last lines of each log to print; -1 for all. (default 10) --") {
+		t.Error(help)
+	}
+}
+
 // TestUsage wants a wrong command line refused with what to do, and exit code 2.
 func TestUsage(t *testing.T) {
 	for line, want := range map[string]string{

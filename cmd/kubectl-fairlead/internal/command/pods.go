@@ -48,6 +48,8 @@ func (t *tool) logs() *cobra.Command {
 		kubectl fairlead logs web --previous --tail=100`)
 	cmd.Flags().BoolVar(&chosen.all, "all", false, "Select all Applications of the namespace.")
 	cmd.Flags().Lookup("selector").Usage = "Select Applications by their labels, for example team=shop."
+	tail := cmd.Flags().Lookup("tail") // kubectl prints all lines without a selector; here there is always one.
+	tail.Usage, tail.DefValue = "The last lines of each log to print; -1 for all.", "10"
 	cmd.Args = func(cmd *cobra.Command, args []string) (err error) {
 		if chosen.selector, err = cmd.Flags().GetString("selector"); err != nil {
 			return err

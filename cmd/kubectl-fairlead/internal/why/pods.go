@@ -256,7 +256,7 @@ func hasProblem(of *child.PodProblems, problem v1.Problem) bool {
 // may lack the container, and have not exited.
 func (f facts) logsOf(pod string) string {
 	if pod == "" {
-		return "kubectl fairlead logs " + f.app.Name
+		return "kubectl fairlead logs " + f.app.Name + " --tail=50" // Otherwise 10 lines, which a trace may exceed.
 	}
 	return "kubectl logs " + pod
 }

@@ -252,7 +252,7 @@ func TestLogsOfTheFailingPod(t *testing.T) {
 		want string
 	}{
 		{"one pod keeps exiting", 2, read + "kubectl logs web-exits -c web --previous"},
-		{"no pod can be read", 0, read + "kubectl fairlead logs web -c web --previous"},
+		{"no pod can be read", 0, read + "kubectl fairlead logs web --tail=50 -c web --previous"},
 	} {
 		loaded := clustertest.Load(t, "image")
 		loaded.Application.Status.Problems = []v1.Problem{{Reason: v1.ReasonCrashLooping, Container: "web", Pods: 1}}

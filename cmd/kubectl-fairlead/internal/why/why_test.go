@@ -290,7 +290,7 @@ func TestAdviceFitsTheMessage(t *testing.T) {
 		{v1.ReasonUnschedulable, "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found", "See why it is not bound, such as a storage class that does not exist, or that nothing provisions: kubectl describe persistentvolumeclaims"},
 		{v1.ReasonUnschedulable, "0/3 nodes are available: 3 Insufficient cpu.", "Compare resources, nodeSelector, affinity and tolerations of the spec with the nodes: kubectl describe nodes"},
 		{v1.ReasonCrashLooping, "Out of memory (OOMKilled, exit code 137).", "Raise spec.resources.limits.memory, or let the application use less: kubectl fairlead top web"},
-		{v1.ReasonCrashLooping, "Exited with code 1 (Error).", "Read what it said before it ended: kubectl fairlead logs web -c web --previous"},
+		{v1.ReasonCrashLooping, "Exited with code 1 (Error).", "Read what it said before it ended: kubectl fairlead logs web --tail=50 -c web --previous"},
 		{v1.ReasonQuotaExceeded, `pods "web-1" is forbidden: failed quota: team: must specify requests.cpu for: web`, "Set what the message asks for in spec.resources."},
 		{v1.ReasonConfigError, `secret "db" not found`, "Create it, or correct the reference in the spec."},
 		{v1.ReasonConfigError, "couldn't find key password in Secret shop/db", "Add the key to the object that the message names, or correct the reference in the spec."},
