@@ -5,6 +5,7 @@ package why
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -44,5 +45,9 @@ func (a Answer) Print(to *screen.Screen, now time.Time) {
 		for _, next := range finding.Next {
 			to.Hanging("   → ", next)
 		}
+	}
+	if len(a.Unreadable) > 0 {
+		to.Blank()
+		to.Hanging("", "Not shown: you may not list "+strings.Join(a.Unreadable, ", "))
 	}
 }

@@ -8,6 +8,7 @@ package why
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,6 +29,8 @@ type Answer struct {
 	Headline string `json:"headline"`
 	// Findings are what is wrong, or worth knowing; the worst first.
 	Findings []Finding `json:"findings,omitempty"`
+	// Unreadable are the resources that the user may not list, so that findings may be missing.
+	Unreadable []string `json:"unreadable,omitempty"`
 }
 
 // Finding is one thing that is wrong, or worth knowing.
@@ -82,7 +85,7 @@ type rule func(facts) []Finding
 func Explain(loaded *cluster.Loaded) Answer {
 	f := facts{Loaded: loaded, app: loaded.Application, losesDeployment: LosesDeployment(loaded)}
 	f.ready = meta.FindStatusCondition(f.app.Status.Conditions, v1.ConditionReady)
-	answer := Answer{Namespace: f.app.Namespace, Name: f.app.Name}
+	answer := Answer{Namespace: f.app.Namespace, Name: f.app.Name, Unreadable: slices.Sorted(maps.Keys(loaded.Unreadable))}
 	rules := []rule{
 		statusRefused, // Status may be about an earlier state.
 		notObserved,   // Status is about an older spec.

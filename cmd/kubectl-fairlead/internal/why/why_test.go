@@ -5,6 +5,7 @@ package why_test
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,20 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Equal(t, "quota.json", append(encoded, '\n'))
+}
+
+// TestUnreadable names what the user may not read: a finding may be missing for that.
+func TestUnreadable(t *testing.T) {
+	loaded := clustertest.Load(t, "healthy")
+	loaded.Unreadable = map[string]error{"pods": errors.New("forbidden"), "endpointslices": errors.New("forbidden")}
+	const want = "\n\nNot shown: you may not list endpointslices, pods\n"
+	if text := shown(t, loaded); !strings.HasSuffix(text, want) || strings.Contains(text, "\n\n\n") {
+		t.Errorf("%q, want %q at the end", text, want)
+	}
+	encoded, err := json.Marshal(why.Explain(loaded))
+	if err != nil || !strings.HasSuffix(string(encoded), `,"unreadable":["endpointslices","pods"]}`) {
+		t.Errorf("%s, %v", encoded, err)
+	}
 }
 
 // TestEveryProblem wants something to say and to do about each reason that pods can have.
