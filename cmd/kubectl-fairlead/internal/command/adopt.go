@@ -204,8 +204,8 @@ func (a *adopting) command(flag string) string {
 	return a.tool.commandLine(a.namespace, strings.TrimSpace("adopt "+a.name+" "+flag))
 }
 
-// read reads what runs.
-func (a *adopting) read(ctx context.Context) (err error) {
+// readDeployment reads what runs the pods.
+func (a *adopting) readDeployment(ctx context.Context) (err error) {
 	a.deployment, err = a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		if lost := a.lostDeployment(ctx); lost != nil {
@@ -213,6 +213,12 @@ func (a *adopting) read(ctx context.Context) (err error) {
 		}
 		return misspeltDeployment(ctx, a.clients, types.NamespacedName{Namespace: a.namespace, Name: a.name}, a.tool.notFound(err))
 	}
+	return err
+}
+
+// read reads what runs.
+func (a *adopting) read(ctx context.Context) error {
+	err := a.readDeployment(ctx)
 	if err != nil {
 		return err
 	}

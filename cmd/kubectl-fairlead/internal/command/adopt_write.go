@@ -289,6 +289,9 @@ func (a *adopting) announceRollout(ctx context.Context, application *v1.Applicat
 func (a *adopting) rollOut(ctx context.Context) error {
 	application, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
+		if err := a.readDeployment(ctx); err != nil {
+			return err
+		}
 		return fmt.Errorf("there is nothing to roll out: namespace %s has no Application %s. Adopt the Deployment first: run %s", a.namespace, a.name, a.command(""))
 	}
 	if err != nil {

@@ -141,6 +141,25 @@ func TestRolloutThatWaits(t *testing.T) {
 	}
 }
 
+// TestRolloutOfNothing: there may be no Deployment to adopt either, such as under a misspelt name.
+func TestRolloutOfNothing(t *testing.T) {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	for name, want := range map[string]string{
+		"web":  "there is nothing to roll out: namespace shop has no Application web. Adopt the Deployment first: run kubectl fairlead -n shop adopt web",
+		"wbe":  "deployments.apps \"wbe\" not found in namespace shop\nDid you mean web?",
+		"nope": "deployments.apps \"nope\" not found in namespace shop",
+	} {
+		clients := &cluster.Clients{Kube: kubefake.NewClientset(deployment), Fairlead: fake.NewClientset()}
+		a := adopting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), clients: clients, namespace: "shop", name: name}
+		if err := a.rollOut(t.Context()); err == nil || explain(err) != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+		if err := a.abort(t.Context()); name != "web" && (err == nil || explain(err) != want) {
+			t.Errorf("%s --abort: %v, want %s", name, err, want)
+		}
+	}
+}
+
 // TestOwnedAlready: the Application created its Deployment, and a Service of another client is in the way. The adoption of that is by hand.
 func TestOwnedAlready(t *testing.T) {
 	const owned = "the Deployment belongs to the Application web already"
