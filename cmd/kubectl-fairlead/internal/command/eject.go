@@ -177,7 +177,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		return nil, err
 	}
 	if e.editing.dryRun != cmdutil.DryRunNone {
-		if !gone && !e.restore {
+		if !gone && !e.restore && len(objects) > 0 {
 			e.tool.screen().Hanging("  ", "To take the objects back later, save the manifest of the Application first: "+
 				e.tool.withNamespace(e.namespace, "kubectl get applications.apps.fairlead.dev "+e.name+" -o yaml"))
 		}
@@ -204,6 +204,10 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		if objects, err = e.present(ctx, objects); err != nil {
 			return nil, err
 		}
+	}
+	if len(objects) == 0 {
+		e.tool.screen().Printf("%s: deleted.", e.id())
+		return nil, nil
 	}
 	deletion, made := "", objects
 	if gone && e.restore {
