@@ -65,6 +65,8 @@ func (s *selection) check(cmd *cobra.Command, args []string) error {
 		return usageError(cmd.CommandPath(), "give names, or %s, but not both. If %s is meant as an image, write its tag, too, as in %s:TAG", selectors(cmd), args[0], args[0])
 	case names > 0 && flags:
 		return usageError(cmd.CommandPath(), "give names, or %s, but not both", selectors(cmd))
+	case names == 0 && !flags && s.edits:
+		return usageError(cmd.CommandPath(), "name an Application, or select some with -l or --all")
 	case names == 0 && !flags:
 		return usageError(cmd.CommandPath(), "name an Application, or select some with %s", selectors(cmd))
 	case s.all && s.selector != "":
