@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -58,16 +60,7 @@ func (t *tool) timeline() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			atAddress := cmd.Flags().Changed("address")
-			fetch := func(ctx context.Context, of types.NamespacedName) (debug.Timeline, error) {
-				if !atAddress {
-					if recorded, served := t.servedTimeline(ctx, of.Namespace, of.Name); served {
-						return recorded, nil
-					}
-				}
-				recorded, err := timeline.Fetch(ctx, address, of.Namespace, of.Name)
-				return recorded, timelineError(address, of.String(), err)
-			}
+			fetch := t.timelineFetcher(address, !cmd.Flags().Changed("address"))
 			if out.machine() {
 				return t.encodeTimelines(cmd.Context(), out, keys, chosen.many(args), fetch)
 			}
@@ -85,35 +78,79 @@ func (t *tool) timeline() *cobra.Command {
 // fetchTimeline gets what was recorded about an Application.
 type fetchTimeline func(context.Context, types.NamespacedName) (debug.Timeline, error)
 
+// timelineFetcher asks the cluster, if the user chose no controller, and then the controller at the address.
+func (t *tool) timelineFetcher(address string, ofCluster bool) fetchTimeline {
+	return func(ctx context.Context, of types.NamespacedName) (debug.Timeline, error) {
+		if ofCluster {
+			if recorded, served := t.servedTimeline(ctx, of.Namespace, of.Name); served {
+				return recorded, nil
+			}
+		}
+		recorded, err := timeline.Fetch(ctx, address, of.Namespace, of.Name)
+		if err != nil && ofCluster { // A controller that the user chose may be of another cluster.
+			if gone := t.gone(ctx, of); gone != nil {
+				return recorded, gone
+			}
+		}
+		return recorded, timelineError(address, of.String(), err)
+	}
+}
+
 func (t *tool) encodeTimelines(ctx context.Context, out output, of []types.NamespacedName, list bool, fetch fetchTimeline) error {
 	var timelines []debug.Timeline
-	var unknown error
+	var unknown []error
 	for _, key := range of {
 		recorded, err := fetch(ctx, key)
 		switch {
-		case errors.Is(err, timeline.ErrUnknown):
-			unknown = errors.Join(unknown, err)
+		case isUnknown(err):
+			unknown = append(unknown, err)
 		case err != nil:
 			return err
 		default:
 			timelines = append(timelines, recorded)
 		}
 	}
-	if len(timelines) == 0 {
-		return unknown
+	if len(timelines) > 0 {
+		if err := encode(t.Out, out.format, timelines, list); err != nil {
+			return err
+		}
 	}
-	return errors.Join(encode(t.Out, out.format, timelines, list), unknown)
+	return allUnknown(unknown)
+}
+
+// isUnknown reports whether an Application has no timeline, which hides none of the others.
+func isUnknown(err error) bool {
+	return errors.Is(err, timeline.ErrUnknown) || apierrors.IsNotFound(err)
+}
+
+func allUnknown(each []error) error {
+	if len(each) == 0 {
+		return nil
+	}
+	return &missingError{each}
+}
+
+// gone says that the Application does not exist; nil if it does, or the cluster does not answer.
+func (t *tool) gone(ctx context.Context, of types.NamespacedName) error {
+	clients, err := t.clients()
+	if err == nil {
+		_, err = clients.Fairlead.AppsV1().Applications(of.Namespace).Get(ctx, of.Name, metav1.GetOptions{})
+	}
+	if !apierrors.IsNotFound(err) {
+		return nil
+	}
+	return misspelt(ctx, clients, of, t.notFound(err))
 }
 
 // followTimelines prints what is new, Application by Application. Of many, each line begins with its own.
 func (t *tool) followTimelines(ctx context.Context, follow bool, of []types.NamespacedName, many bool, fetch fetchTimeline) error {
 	last := map[types.NamespacedName]uint64{}
 	err := wait.PollUntilContextCancel(ctx, timelinePeriod, true, func(ctx context.Context) (bool, error) {
-		var unknown error
+		var unknown []error
 		for _, key := range of {
 			recorded, err := fetch(ctx, key)
-			if errors.Is(err, timeline.ErrUnknown) {
-				unknown = errors.Join(unknown, err)
+			if isUnknown(err) {
+				unknown = append(unknown, err)
 				continue
 			}
 			if err != nil {
@@ -125,7 +162,7 @@ func (t *tool) followTimelines(ctx context.Context, follow bool, of []types.Name
 			}
 			last[key] = timeline.Print(t.screen(), lead, recorded.Events, last[key])
 		}
-		return !follow, unknown
+		return !follow, allUnknown(unknown)
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil // The user ended it.
