@@ -39,11 +39,26 @@ func (f facts) pin(number int64) Selection {
 	c.Application = withPodFields(f.Application, pods)
 	c.Invalid, c.InvalidReason = f.Validate(c.Application)
 	for _, err := range c.Invalid {
-		// The detail may advise to set a field, which the revision has instead of the spec.
-		err.Detail = fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for: %s; "+
-			"no edit of the spec changes a revision: name another one, or remove toRevision", number, err.Detail)
+		// The detail may advise to set a field that the revision has instead of the spec.
+		advice := pinAnother
+		if !isOfPods(err.Field) {
+			advice = editBeside
+		}
+		err.Detail = fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for: %s; %s", number, err.Detail, advice)
 	}
 	return c
+}
+
+const (
+	// pinAnother and editBeside end the error of a pinned revision: for a field of the pods, which the revision has instead of the spec, and
+	// for any other field, which the spec decides.
+	pinAnother = "no edit of the spec changes a revision: name another one, or remove toRevision"
+	editBeside = "this field is no part of the revision: change it, name another revision, or remove toRevision"
+)
+
+// FitsAfterEdit reports whether a pinned revision runs as soon as the fields beside the pods fit it, as the message of its errors says.
+func FitsAfterEdit(message string) bool {
+	return strings.Contains(message, editBeside) && !strings.Contains(message, pinAnother)
 }
 
 // unnamedAccount refuses pods that run as a ServiceAccount which the spec does not name. Admission reviews who names an

@@ -80,6 +80,11 @@ func TestToRevisionThatIsMissing(t *testing.T) {
 		}, v1.ReasonRevisionMissing, "spec.rollback.toRevision: Invalid value: 1: ControllerRevision web-0123456789 was changed and cannot be read"},
 		{"refused", func(c *cluster) { c.refused = field.ErrorList{field.Required(field.NewPath("spec", "x"), "because")} }, v1.ReasonClassLimitExceeded,
 			"spec.x: Required value: in revision 1, which spec.rollback.toRevision asks for: because; no edit of the spec changes a revision: name another one, or remove toRevision"},
+		{"refused beside the pods", func(c *cluster) {
+			c.refused = field.ErrorList{field.NotSupported(field.NewPath("spec", "routes").Index(0).Child("paths").Index(0).Child("port"), "metrics", []string{"http"})}
+		}, v1.ReasonClassLimitExceeded,
+			`spec.routes[0].paths[0].port: Unsupported value: "metrics": in revision 1, which spec.rollback.toRevision asks for: supported values: "http"; ` +
+				"this field is no part of the revision: change it, name another revision, or remove toRevision"},
 	} {
 		c := newCluster()
 		c.run(t, "web:1", healthy)

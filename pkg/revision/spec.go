@@ -5,6 +5,7 @@ package revision
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -53,8 +54,24 @@ func withPodFields(application *v1.Application, pods v1.ApplicationSpec) *v1.App
 	return spliced
 }
 
-// copyPodFields copies the fields from which the pod template and the Application's own ConfigMap are rendered. A test
-// lists the other fields, so that a new one is not forgotten.
+// besidePods are the fields of a spec that say nothing about the pods. A test wants each field either here or in copyPodFields, so that a
+// new one is not forgotten.
+var besidePods = []string{
+	"className", "configChangePolicy", "replicas", "autoscaling", "strategy", "minReadySeconds", "progressDeadlineSeconds",
+	"revisionHistoryLimit", "paused", "rollback", "reconcilePolicy", "service", "routes", "disruptionBudget", "networkPolicy",
+	"monitoring", "deletionPolicy", "adoptionPolicy",
+}
+
+// isOfPods reports whether a field, such as spec.ports[0].name, says something about the pods.
+func isOfPods(path string) bool {
+	name := strings.TrimPrefix(path, "spec.")
+	if end := strings.IndexAny(name, ".["); end >= 0 {
+		name = name[:end]
+	}
+	return !slices.Contains(besidePods, name)
+}
+
+// copyPodFields copies the fields from which the pod template and the Application's own ConfigMap are rendered.
 func copyPodFields(to, from *v1.ApplicationSpec) {
 	to.Image = from.Image
 	to.ImagePullPolicy = from.ImagePullPolicy

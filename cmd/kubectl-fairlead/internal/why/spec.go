@@ -16,6 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/revision"
 )
 
 // deletion explains a deletion that waits.
@@ -151,6 +152,10 @@ func refusedSpec(f facts) []Finding {
 		next = []string{
 			"Let the pods of the spec run: " + edit.Unpin(f.app.Name),
 			"Or go to another revision: kubectl fairlead history " + f.app.Name,
+		}
+		if revision.FitsAfterEdit(f.ready.Message) {
+			next[0] = "Or let the pods of the spec run: " + edit.Unpin(f.app.Name)
+			next = append([]string{"Change the field that the message names: it is no part of the revision, which runs as soon as the field fits its pods."}, next...)
 		}
 	}
 	if strings.Contains(f.ready.Message, "of the revision that was put back: ") {

@@ -48,14 +48,20 @@ func TestRefusedFormerRevision(t *testing.T) {
 	application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}
 	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
 	ready.Reason, ready.Message = v1.ReasonClassLimitExceeded, `resources.limits[cpu]: in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "std" allows at most 1; no edit of the spec changes a revision: name another one, or remove toRevision`
-	wantParts(t, "asked for", shown(t, loaded), map[string]bool{what: true, unpin: true, "Stay within": false})
+	wantParts(t, "asked for", shown(t, loaded), map[string]bool{what: true, unpin: true, "Stay within": false, "Change the field": false})
+	ready.Reason, ready.Message = v1.ReasonInvalid, `spec.routes[0].paths[0].port: Unsupported value: "metrics": in revision 1, which spec.rollback.toRevision asks for: supported values: "http"; this field is no part of the revision: change it, name another revision, or remove toRevision`
+	wantParts(t, "beside the pods", shown(t, loaded), map[string]bool{
+		"   → Change the field that the message names: it is no part of the revision, which runs as soon as the field fits its pods.\n" +
+			"   → Or let the pods of the spec run: kubectl patch applications.apps.fairlead.dev web": true,
+		"→ Or go to another revision: kubectl fairlead history web": true,
+	})
 
 	application.Spec.Rollback = nil
 	application.Status.Revision = &v1.RevisionStatus{Current: 1, LastHealthy: 1, RolledBackFrom: 2}
 	meta.SetStatusCondition(&application.Status.Conditions, metav1.Condition{Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack, Message: "Yes."})
 	text, _ = printed(t, loaded)
 	wantParts(t, "refused since", text, map[string]bool{"Revision 2 failed, and revision 1 runs instead.\n": true, "The rollout of the spec failed": false})
-	ready.Message = `resources.limits[cpu]: of the revision that was put back: ApplicationClass "std" allows at most 1`
+	ready.Reason, ready.Message = v1.ReasonClassLimitExceeded, `resources.limits[cpu]: of the revision that was put back: ApplicationClass "std" allows at most 1`
 	wantParts(t, "put back", shown(t, loaded), map[string]bool{
 		"The revision that was put back after a failed rollout is not carried out: it exceeds a limit of its class.": true,
 		"→ Change the pods in the spec, so that they roll out instead":                                               true,
