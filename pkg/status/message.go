@@ -17,9 +17,10 @@ import (
 // bounded truncates a message between two characters.
 func bounded(message string) string { return text.Truncate(message, maxMessage) }
 
-// invalidMessage names the first few errors of the spec.
+// invalidMessage names the first few errors of the spec. What to do is often at the end of an error, so few of them have more room each.
 func invalidMessage(errors field.ErrorList) string {
-	const most, each = 5, 190
+	const most, around = 5, 40 // around is for what stands between the errors, and how many more there are.
+	each := (maxMessage - around) / max(1, min(most, len(errors)))
 	parts := make([]string, 0, most+1)
 	for i, err := range errors {
 		if i == most {

@@ -4,6 +4,7 @@
 package status
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +22,14 @@ func TestInvalidMessage(t *testing.T) {
 	}
 	if got := invalidMessage(errors[:1]); strings.Contains(got, "more") {
 		t.Error(got)
+	}
+	const advice = "this field is no part of the revision: change it, name another revision, or remove toRevision"
+	pinned := field.Forbidden(field.NewPath("spec", "autoscaling", "targetCPUUtilizationPercentage"), "in revision 1, which spec.rollback.toRevision asks for: "+
+		"utilization is a share of the request, but the revision has no resources.requests[cpu]; "+advice)
+	for n := 1; n <= 3; n++ {
+		if got := invalidMessage(slices.Repeat(field.ErrorList{pinned}, n)); strings.Count(got, advice) != n || len(got) > maxMessage {
+			t.Errorf("%d errors, cut although there is room: %s", n, got)
+		}
 	}
 }
 
