@@ -31,7 +31,7 @@ func TestApplicationOfTheNameOfAnEjectedOne(t *testing.T) {
 		},
 		"without": {
 			false, "ServiceAccount web and 1 more exist and do not belong to the Application; name the ServiceAccount in spec.serviceAccount.name if that is allowed, let the Application adopt what it can (spec.adoptionPolicy), see status.resources for what to do about each, " + advice + " Waiting for it: Deployment web. Checked again within 30 s.",
-			v1.ReasonDeploymentNotFound, "There is no Deployment.",
+			v1.ReasonDeploymentNotFound, "The Application has no Deployment.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -170,7 +170,7 @@ func adopted(in Input, p pods) (condition metav1.Condition, applies bool) {
 	case slices.ContainsFunc(in.Results, func(result plan.Result) bool { return result.Action == plan.Adopt && foreign(in, result) }):
 		return no(v1.ReasonAdopting, "The objects with a consent are not adopted yet.")
 	case live == nil:
-		return no(v1.ReasonAdopting, "There is no Deployment.")
+		return no(v1.ReasonAdopting, "The Application has no Deployment.")
 	case lacksLabels(in, p) && isPaused(application) && live.Status.Replicas == 0:
 		return no(v1.ReasonPodsHeld, fmt.Sprintf("No pod runs. Set spec.paused to false, so that new pods have the labels %s.", metav1.FormatLabelSelector(live.Spec.Selector)))
 	case lacksLabels(in, p) && isPaused(application) && p.Observed && p.Status.UpdatedReplicas > 0:

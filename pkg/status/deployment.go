@@ -121,9 +121,9 @@ func summarizeDeployment(in Input, p pods) summary {
 		case p.foreign != "" && in.observing():
 			return summary{reason: v1.ReasonDrifted, message: "The Deployment is not adopted, and reconcilePolicy Observe adopts none."}
 		case in.observing():
-			return summary{reason: v1.ReasonDrifted, message: "There is no Deployment, and reconcilePolicy Observe creates none."}
+			return summary{reason: v1.ReasonDrifted, message: "The Application has no Deployment, and reconcilePolicy Observe creates none."}
 		default:
-			return summary{reconciling: true, reason: v1.ReasonDeploymentNotFound, message: "There is no Deployment."}
+			return summary{reconciling: true, reason: v1.ReasonDeploymentNotFound, message: "The Application has no Deployment."}
 		}
 	}
 	progressing := p.Condition(appsv1.DeploymentProgressing)
@@ -254,7 +254,7 @@ func (p pods) mirror(kind appsv1.DeploymentConditionType, absent metav1.Conditio
 		return metav1.Condition{Status: absent, Reason: v1.ReasonConflict, Message: p.foreign}
 	}
 	if p.Deployment == nil {
-		return metav1.Condition{Status: absent, Reason: v1.ReasonDeploymentNotFound, Message: "There is no Deployment."}
+		return metav1.Condition{Status: absent, Reason: v1.ReasonDeploymentNotFound, Message: "The Application has no Deployment."}
 	}
 	if source := p.Condition(kind); source != nil {
 		return metav1.Condition{Status: metav1.ConditionStatus(source.Status), Reason: source.Reason, Message: source.Message}

@@ -123,7 +123,7 @@ func scenarios() []scenario {
 		{"pods that stopped serving", with(deployment(func(d *appsv1.Deployment) { counts(d, 3, 3, 1) })),
 			no, v1.ReasonPodsUnavailable, rec, inProgress, "1 of 3 pods are available."},
 		{"the Deployment is gone and not planned", with(noDeployment, func(in *Input, _ *appsv1.Deployment) { in.Results = nil }),
-			no, v1.ReasonDeploymentNotFound, rec, inProgress, "There is no Deployment."},
+			no, v1.ReasonDeploymentNotFound, rec, inProgress, "The Application has no Deployment."},
 
 		{"progress deadline exceeded", with(deployment(timedOut)),
 			no, v1.ReasonProgressDeadlineExceeded, stalled, failed, `ReplicaSet "web-2" has timed out progressing. 1 of 3 pods are updated, 3 available; 3 of an older revision.`},

@@ -100,7 +100,7 @@ func TestLostDeploymentNotReady(t *testing.T) {
 // TestObservedLoss: under Observe, the controller creates no Deployment in place of the one that is gone, and says so in Ready.
 func TestObservedLoss(t *testing.T) {
 	const (
-		creates   = "There is no Deployment, and reconcilePolicy Observe creates none."
+		creates   = "The Application has no Deployment, and reconcilePolicy Observe creates none."
 		headline  = "observe/web is not ready (Drifted): it waits for you, since reconcilePolicy is Observe.\n"
 		unnoticed = "The controller has not noticed."
 	)
@@ -113,7 +113,7 @@ func TestObservedLoss(t *testing.T) {
 		if kind := (*conditions)[i].Type; kind == v1.ConditionReady {
 			(*conditions)[i].Status, (*conditions)[i].Reason, (*conditions)[i].Message = metav1.ConditionFalse, v1.ReasonDrifted, creates
 		} else if kind == v1.ConditionAvailable {
-			(*conditions)[i].Status, (*conditions)[i].Reason, (*conditions)[i].Message = metav1.ConditionFalse, v1.ReasonDeploymentNotFound, "There is no Deployment."
+			(*conditions)[i].Status, (*conditions)[i].Reason, (*conditions)[i].Message = metav1.ConditionFalse, v1.ReasonDeploymentNotFound, "The Application has no Deployment."
 		}
 	}
 	wantParts(t, "why", shown(t, loaded), map[string]bool{

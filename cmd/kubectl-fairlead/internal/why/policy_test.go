@@ -37,7 +37,7 @@ func TestObservedWithoutADeployment(t *testing.T) {
 	loaded := clustertest.Load(t, "healthy")
 	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
 	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{
-		Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonDrifted, Message: "There is no Deployment, and reconcilePolicy Observe creates none.",
+		Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonDrifted, Message: "The Application has no Deployment, and reconcilePolicy Observe creates none.",
 	})
 	meta.SetStatusCondition(&loaded.Application.Status.Conditions, metav1.Condition{Type: v1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: v1.ReasonDrifted})
 	if got := why.Explain(loaded).Headline; !strings.HasSuffix(got, " is not ready (Drifted): it waits for you, since reconcilePolicy is Observe.") {
