@@ -123,7 +123,7 @@ func TestResumeAfterContentChanged(t *testing.T) {
 	if err := configMaps.Delete(t.Context(), "flags", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	p.want(0, []string{"resume", "two", "--dry-run=client"}, "No pod is replaced. ConfigMap flags does not exist; running pods stay as they are, and new ones wait for that.\n")
+	p.want(0, []string{"resume", "two", "--dry-run=client"}, "No pod is replaced. ConfigMap flags does not exist; running pods stay as they are, and new ones that need it wait.\n")
 	p.want(0, []string{"resume", "one"})
 	p.want(0, []string{"status", "one", "--watch", "--timeout=60s"})
 }

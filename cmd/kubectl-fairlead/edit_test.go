@@ -77,7 +77,7 @@ func TestWhatWaits(t *testing.T) {
 	if r := p.runIn(same, "diff", "-f", "-"); r.code != 0 || !strings.HasPrefix(r.stdout, p.namespace+"/web: nothing changes. What is stored already waits: Secret later does not exist") {
 		t.Errorf("a file that changes nothing: %+v", r)
 	}
-	p.want(1, []string{"why", "web"}, "New pods wait for it. The policy OnFailure does not roll back for that: the running pods stay as they are, and the change waits.\n",
+	p.want(1, []string{"why", "web"}, "New pods that need it wait. The policy OnFailure does not roll back for that: the running pods stay as they are, and the change waits.\n",
 		"\n   → Or go back to revision 1, the last one that was healthy: kubectl fairlead -n "+p.namespace+" undo web --to-revision=1\n")
 	p.want(0, []string{"undo", "web"}, "the pods of revision 1 (example.com/web:1) in the spec", "No pod is replaced.")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"}, "Ready")
@@ -272,8 +272,8 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 	}
 	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
 	p.want(0, []string{"scale", "web", "--replicas=2", "--dry-run=client"}, "the desired number of pods goes from 3 to 2.\n")
-	p.want(0, []string{"restart", "web"}, "All 3 pods are replaced, because of", "That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it.")
-	const atOnce = "restartedAt. That waits: Secret db does not exist; running pods stay as they are, and new ones wait for it. The desired number of pods goes from 3 to 5 at once.\n"
+	p.want(0, []string{"restart", "web"}, "All 3 pods are replaced, because of", "That waits: Secret db does not exist; running pods stay as they are, and new ones that need it wait.")
+	const atOnce = "restartedAt. That waits: Secret db does not exist; running pods stay as they are, and new ones that need it wait. The desired number of pods goes from 3 to 5 at once.\n"
 	p.eventually("the restart to wait", func() bool {
 		return strings.Contains(p.run("scale", "web", "--replicas=5", "--dry-run=client").stdout, atOnce)
 	})

@@ -91,7 +91,7 @@ func TestSecretGoesMissing(t *testing.T) {
 		w.server.Delete(applytest.Secrets, namespace, "db")
 		pass(time.Minute)
 		w.wantCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConfigMissing)
-		const gone = "Secret db does not exist; running pods stay as they are, and new ones wait for it."
+		const gone = "Secret db does not exist; running pods stay as they are, and new ones that need it wait."
 		w.wantMessage("web", gone)
 		if got, want := w.told(), []string{"Warning ConfigMissing " + gone}; !slices.Equal(got, want) {
 			w.Errorf("Events %q, want %q", got, want)

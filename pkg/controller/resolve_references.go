@@ -145,7 +145,7 @@ func (s *configState) missingMessage() string {
 	}
 	waits := "no pod starts without " + it
 	if s.podsRun {
-		waits = "running pods stay as they are, and new ones wait for " + it
+		waits = "running pods stay as they are, and new ones that need " + it + " wait"
 	}
 	return enumerate(s.missing, "; ") + "; " + waits
 }

@@ -15,7 +15,7 @@ func TestMissingMessage(t *testing.T) {
 		{[]string{"Secret a does not exist"}, false, "Secret a does not exist; no pod starts without it"},
 		{[]string{"Secret a does not exist", "ConfigMap b does not exist"}, false, "Secret a does not exist; ConfigMap b does not exist; no pod starts without them"},
 		{[]string{"Secret a does not exist", "ConfigMap b does not exist"}, true,
-			"Secret a does not exist; ConfigMap b does not exist; running pods stay as they are, and new ones wait for them"},
+			"Secret a does not exist; ConfigMap b does not exist; running pods stay as they are, and new ones that need them wait"},
 	} {
 		state := configState{missing: test.missing, podsRun: test.podsRun}
 		if got := state.missingMessage(); got != test.want {

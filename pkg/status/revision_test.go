@@ -218,7 +218,7 @@ func TestRollbackBesideConflictIsTold(t *testing.T) {
 
 // What is missing may be nothing that the spec names: an earlier revision needs it.
 func TestMissingOfEarlierRevision(t *testing.T) {
-	const missing = "Secret db does not exist; running pods stay as they are, and new ones wait for it."
+	const missing = "Secret db does not exist; running pods stay as they are, and new ones that need it wait."
 	pin := func(in *Input) {
 		in.Revision = v1.RevisionStatus{Current: 1}
 		in.Snapshot.Application.Spec.Rollback = &v1.Rollback{ToRevision: new(int64(1))}

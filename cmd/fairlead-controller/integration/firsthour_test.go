@@ -43,7 +43,7 @@ func TestDeletedSecretHasAnEvent(t *testing.T) {
 	remove[corev1.Secret](e, "db")
 	e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonConfigMissing)
 	e.waitEvent("web", v1.ReasonConfigMissing, "Deployment", "web")
-	want := []string{"Warning: Secret db does not exist; running pods stay as they are, and new ones wait for it."}
+	want := []string{"Warning: Secret db does not exist; running pods stay as they are, and new ones that need it wait."}
 	if got := notes(e.events("web", v1.ReasonConfigMissing)); !slices.Equal(got, want) {
 		t.Errorf("Events %q, want %q", got, want)
 	}

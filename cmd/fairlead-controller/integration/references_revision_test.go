@@ -45,7 +45,7 @@ func TestF24ReferencesOfARevisionThatWasPutBack(t *testing.T) {
 	if err := e.kube.CoreV1().Secrets(e.namespace).Delete(e.Context(), "db", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	e.waitReadyMessage("web", "Revision 4 runs instead of revision 2, which failed. Secret db does not exist; running pods stay as they are, and new ones wait for it.")
+	e.waitReadyMessage("web", "Revision 4 runs instead of revision 2, which failed. Secret db does not exist; running pods stay as they are, and new ones that need it wait.")
 	e.create(db)
 	e.waitCondition("web", v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRolledBack)
 }
@@ -54,7 +54,7 @@ func TestF24ReferencesOfARevisionThatWasPutBack(t *testing.T) {
 func TestEarlierRevisionWaits(t *testing.T) {
 	t.Parallel()
 	e := start(t)
-	const missing = "Secret db does not exist; running pods stay as they are, and new ones wait for it."
+	const missing = "Secret db does not exist; running pods stay as they are, and new ones that need it wait."
 	e.create(db, using+"  progressDeadlineSeconds: 3\n  rollback: {policy: OnFailure}\n")
 	e.waitReady("web")
 	remove[corev1.Secret](e, "db") // The failing pods do not need it.

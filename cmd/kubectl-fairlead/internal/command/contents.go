@@ -50,7 +50,11 @@ func (t *tool) followContents(ctx context.Context, clients *cluster.Clients, app
 		return "", err
 	}
 	if len(contents.Missing) > 0 {
-		return " " + strings.Join(contents.Missing, "; ") + "; running pods stay as they are, and new ones wait for that.", nil
+		it := "it"
+		if len(contents.Missing) > 1 {
+			it = "them"
+		}
+		return " " + strings.Join(contents.Missing, "; ") + "; running pods stay as they are, and new ones that need " + it + " wait.", nil
 	}
 	if contents.ConfigMaps != "" {
 		changesContent(d, deployment, v1.AnnotationConfigMapsHash, contents.ConfigMaps, preview.Followed(edited, reference.ConfigMap))

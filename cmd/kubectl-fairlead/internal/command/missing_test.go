@@ -19,7 +19,7 @@ func TestMissingAfterRollback(t *testing.T) {
 	const (
 		replaced = "All 2 pods are replaced, because of containers[web].image."
 		failed   = "Revision 1 runs instead of revision 2, which failed. "
-		waits    = "; running pods stay as they are, and new ones wait for it."
+		waits    = "; running pods stay as they are, and new ones that need it wait."
 	)
 	for message, want := range map[string]string{
 		`ConfigMap c has no key "a"` + waits:          replaced + ` That waits: ConfigMap c has no key "a"` + waits,
@@ -45,8 +45,8 @@ func TestMissingAfterRollback(t *testing.T) {
 // TestMissingBeforeTheLastEdit: what the controller said before an edit that it has not seen yet still holds, if the spec needs the object.
 func TestMissingBeforeTheLastEdit(t *testing.T) {
 	for message, want := range map[string]string{
-		"Secret db does not exist; running pods stay as they are, and new ones wait for it.": "Secret db does not exist.",
-		"Secret other does not exist; no pod starts without it.":                             "",
+		"Secret db does not exist; running pods stay as they are, and new ones that need it wait.": "Secret db does not exist.",
+		"Secret other does not exist; no pod starts without it.":                                   "",
 	} {
 		application := &v1.Application{Spec: v1.ApplicationSpec{EnvFrom: []corev1.EnvFromSource{{
 			SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "db"}},

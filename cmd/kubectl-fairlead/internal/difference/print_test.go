@@ -195,7 +195,7 @@ func TestEditedFirst(t *testing.T) {
 // TestDeferred: the number of pods changes at once, whatever the new pods wait for.
 func TestDeferred(t *testing.T) {
 	image := []preview.Change{{Path: ".spec.template.spec.containers[web].image"}}
-	const missing = "Secret db does not exist; running pods stay as they are, and new ones wait for it."
+	const missing = "Secret db does not exist; running pods stay as they are, and new ones that need it wait."
 	for want, pods := range map[string]preview.Pods{
 		"All 4 pods are replaced, because of containers[web].image. That waits: " + missing:                                                           {Live: 4, Replaced: true, Because: image},
 		"All 4 pods are replaced, because of containers[web].image. That waits: " + missing + " The desired number of pods goes from 4 to 5 at once.": {Live: 4, Replaced: true, Because: image, Before: new(int32(4)), After: new(int32(5))},

@@ -33,7 +33,7 @@ func missingConfig(f facts) []Finding {
 		return nil
 	}
 	finding := Finding{
-		Reason: v1.ReasonConfigMissing, What: "The pods need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.",
+		Reason: v1.ReasonConfigMissing, What: "The pods need a ConfigMap or Secret, or a key of one, that does not exist. New pods that need it wait.",
 		Evidence: []Evidence{f.conditionEvidence(f.ready)},
 		Next:     append([]string{f.toCreate(f.ready.Message, "") + noticed, orOptional}, f.wayBackFromMissing()...),
 	}
@@ -42,7 +42,7 @@ func missingConfig(f facts) []Finding {
 	}
 	if number, pinned := OtherRevision(f.app); number > 0 {
 		of := fmt.Sprintf("revision %d", number)
-		finding.What = fmt.Sprintf("The pods of %s need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it.", of)
+		finding.What = fmt.Sprintf("The pods of %s need a ConfigMap or Secret, or a key of one, that does not exist. New pods that need it wait.", of)
 		finding.Next = []string{f.toCreate(f.ready.Message, of) + noticed}
 		switch needed := MissingForSpec(f.app) != ""; {
 		case needed && pinned: // The pods of the spec would wait for it too.

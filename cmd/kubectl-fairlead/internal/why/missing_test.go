@@ -20,11 +20,11 @@ import (
 // TestMissingKey: where the object exists, the key is what to add, or what is misspelt.
 func TestMissingKey(t *testing.T) {
 	for message, want := range map[string]string{
-		`Secret db-password does not exist; no pod starts without it.`:                                                                `Create Secret db-password with the key "password"; the controller notices it.`,
-		`ConfigMap a does not exist; Secret b does not exist; no pod starts without them.`:                                            "Create ConfigMap a with the keys that the pods need and Secret b with the keys that the pods need; the controller notices it.",
-		`Secret db cannot be read (InternalError); no pod starts without it.`:                                                         "Create the object, with the keys that the spec names; the controller notices it.",
-		`Secret db has no key "password"; no pod starts without it.`:                                                                  `Add key "password" to Secret db, or correct the key in the spec; the controller notices it.`,
-		`ConfigMap a does not exist; Secret b has no keys "x", "tls.crt"; running pods stay as they are, and new ones wait for them.`: `Create ConfigMap a with the keys that the pods need; add keys "x", "tls.crt" to Secret b, or correct the keys in the spec; the controller notices it.`,
+		`Secret db-password does not exist; no pod starts without it.`:                                                                      `Create Secret db-password with the key "password"; the controller notices it.`,
+		`ConfigMap a does not exist; Secret b does not exist; no pod starts without them.`:                                                  "Create ConfigMap a with the keys that the pods need and Secret b with the keys that the pods need; the controller notices it.",
+		`Secret db cannot be read (InternalError); no pod starts without it.`:                                                               "Create the object, with the keys that the spec names; the controller notices it.",
+		`Secret db has no key "password"; no pod starts without it.`:                                                                        `Add key "password" to Secret db, or correct the key in the spec; the controller notices it.`,
+		`ConfigMap a does not exist; Secret b has no keys "x", "tls.crt"; running pods stay as they are, and new ones that need them wait.`: `Create ConfigMap a with the keys that the pods need; add keys "x", "tls.crt" to Secret b, or correct the keys in the spec; the controller notices it.`,
 	} {
 		loaded := clustertest.Load(t, "missing")
 		meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Message = message
@@ -56,7 +56,7 @@ func TestMissingOfEarlierRevision(t *testing.T) {
 		loaded := clustertest.Load(t, "missing")
 		meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Message = message
 		loaded.Application.Spec.Rollback = test.rollback
-		const what = "The pods of revision 1 need a ConfigMap or Secret, or a key of one, that does not exist. New pods wait for it."
+		const what = "The pods of revision 1 need a ConfigMap or Secret, or a key of one, that does not exist. New pods that need it wait."
 		if found := why.Explain(loaded).Findings; len(found) != 1 || found[0].What != what || !slices.Equal(found[0].Next, test.want) {
 			t.Errorf("%s: %+v, want %q and %q", message, found, what, test.want)
 		}
@@ -70,7 +70,7 @@ func TestSpecNeedsItToo(t *testing.T) {
 		correct = "Or correct the reference in the spec, whose pods need it too, so that they roll out instead."
 		failed  = "Revision 1 runs instead of revision 2, which failed. "
 		pinned  = "Revision 1 runs, as spec.rollback.toRevision asks. "
-		waits   = "; running pods stay as they are, and new ones wait for it."
+		waits   = "; running pods stay as they are, and new ones that need it wait."
 	)
 	for _, test := range []struct{ message, needed, next string }{
 		{failed + `Secret db-password has no key "password"` + waits, `Secret db-password has no key "password".`, correct},
@@ -99,9 +99,9 @@ func TestSpecNeedsItToo(t *testing.T) {
 // TestWayBackFromMissing: a change that refers to a missing ConfigMap waits, and the policy OnFailure does not roll back for that.
 func TestWayBackFromMissing(t *testing.T) {
 	const (
-		waits = "New pods wait for it. The policy OnFailure does not roll back for that: the running pods stay as they are, and the change waits.\n"
+		waits = "New pods that need it wait. The policy OnFailure does not roll back for that: the running pods stay as they are, and the change waits.\n"
 		back  = "   → Or mark the reference optional: true.\n   → Or go back to revision 1, the last one that was healthy: kubectl fairlead undo web --to-revision=1\n"
-		nope  = "ConfigMap nope does not exist; running pods stay as they are, and new ones wait for it."
+		nope  = "ConfigMap nope does not exist; running pods stay as they are, and new ones that need it wait."
 	)
 	from := []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "nope"}}}}
 	for _, test := range []struct {
