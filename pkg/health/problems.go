@@ -6,7 +6,6 @@ package health
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -93,7 +92,7 @@ func (r Rollout) findProblems(snapshot child.Snapshot, now time.Time) (problems 
 		lateUntil = time.Time{}
 	}
 	if failure := r.failure(snapshot, current); failure != "" {
-		problems = append(problems, v1.Problem{Reason: apierror.ReasonForPods(failure), Message: sanitize(text.WithoutPodName(refusedReplicaSet.ReplaceAllString(failure, "ReplicaSet $1: ")))})
+		problems = append(problems, v1.Problem{Reason: apierror.ReasonForPods(failure), Message: CreationFailure(failure)})
 	}
 	if r.TimedOut {
 		progressing := r.Condition(appsv1.DeploymentProgressing)
@@ -148,9 +147,6 @@ func progressDeadline(deployment *appsv1.Deployment) time.Duration {
 	}
 	return time.Duration(*deployment.Spec.ProgressDeadlineSeconds) * time.Second
 }
-
-// refusedReplicaSet is what the Deployment controller puts before the API server's message, and the beginning of that.
-var refusedReplicaSet = regexp.MustCompile(`^Failed to create new replica set "([^"]*)": (replicasets\.apps "[^"]*" is forbidden: )?`)
 
 // currentReplicaSet returns the ReplicaSet of the Deployment's revision, or nil if the caches do not have it yet. Both carry
 // the number of the revision; the Deployment controller sets it before observedGeneration.

@@ -49,6 +49,7 @@ func TestProblems(t *testing.T) {
 	deadline := v1.Problem{Reason: v1.ReasonProgressDeadlineExceeded, Message: `ReplicaSet "web-2" has timed out progressing.`}
 	nodeLost := v1.Problem{Reason: v1.ReasonNodeLost, Message: "The pod's node has been unreachable since 2026-07-01T12:00:00Z.", Pods: 2}
 	quota := `pods "web-2-x" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3`
+	const aboveLimit = `spec.containers[0].resources.requests: Invalid value: "512Mi": must be less than or equal to memory limit of 256Mi`
 	quotaExceeded := v1.Problem{Reason: v1.ReasonQuotaExceeded, Message: "exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3"}
 	tests := []struct {
 		name   string
@@ -145,6 +146,11 @@ func TestProblems(t *testing.T) {
 		}, want: []v1.Problem{crash, {Reason: v1.ReasonPodRejected, Message: "Predicate NodeAffinity failed", Pods: 1}, deadline}},
 		{name: "pods that cannot be created", change: func(s *child.Snapshot, _ *appsv1.Deployment) { s.ReplicaSets[1].Failure = quota },
 			want: []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3"}}},
+		{name: "pods above the limit of a LimitRange", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
+			s.ReplicaSets[1].Failure = `Pod "web-6b9cf9c5cb-4lzt9" is invalid: ` + aboveLimit
+		}, want: []v1.Problem{{
+			Reason: v1.ReasonReplicaFailure, Message: "the pod is invalid: " + aboveLimit + " (a LimitRange may set that limit: set resources.limits)",
+		}}},
 		{name: "the Deployment stands in for its ReplicaSet", change: func(s *child.Snapshot, d *appsv1.Deployment) {
 			s.ReplicaSets = nil
 			d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{

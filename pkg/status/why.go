@@ -20,6 +20,8 @@ import (
 var (
 	// The scheduler begins with a count of the nodes, and ends with why preemption does not help.
 	nodesPrefix = regexp.MustCompile(`^\d+/\d+ nodes are available: `)
+	// A request above a limit, which is not the Application's.
+	overLimit = regexp.MustCompile(`Invalid value: "([^"]*)": must be less than or equal to (\S+) limit of ([^\s,\]]+)`)
 	// An admission webhook or policy, or Pod Security, names itself before its objection.
 	policyPrefix = regexp.MustCompile(`^.*?(denied the request: |denied request: |violates PodSecurity "[^"]*": )`)
 )
@@ -50,6 +52,11 @@ func whyObject(reason, message string, limit int) string {
 		message = nodesPrefix.ReplaceAllString(message, "")
 	case v1.ReasonPolicyDenied:
 		message = policyPrefix.ReplaceAllString(message, "")
+	case v1.ReasonReplicaFailure:
+		if match := overLimit.FindStringSubmatch(message); match != nil {
+			return fmt.Sprintf("%s request %s exceeds the limit of %s", match[2], match[1], match[3])
+		}
+		message = strings.TrimPrefix(message, "the pod is invalid: ")
 	}
 	if end := strings.Index(message, ". "); end > 0 && end < limit {
 		message = message[:end+1]

@@ -33,6 +33,9 @@ func TestWhyOfPods(t *testing.T) {
 		{v1.Problem{Reason: v1.ReasonReadinessFailing, Container: "web", Message: "Readiness probe GET :8080/ready has failed since 2026-07-01T12:00:00Z in pod web-84f69f5b9b-zj58m."}, "Readiness probe GET :8080/ready has failed since…"},
 		{v1.Problem{Reason: v1.ReasonPolicyDenied, Message: `violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "web" must set it)`}, `runAsNonRoot != true (pod or container "web" must…`},
 		{v1.Problem{Reason: v1.ReasonPolicyDenied, Message: `admission webhook "images.example.com" denied the request: no latest tag`}, "no latest tag"},
+		{v1.Problem{Reason: v1.ReasonReplicaFailure, Message: `the pod is invalid: spec.containers[0].resources.requests: Invalid value: "512Mi": must be less than or equal to memory limit of 256Mi (a LimitRange may set that limit: set resources.limits)`},
+			"memory request 512Mi exceeds the limit of 256Mi"},
+		{v1.Problem{Reason: v1.ReasonReplicaFailure, Message: `the pod is invalid: spec.priority: Forbidden: no`}, "spec.priority: Forbidden: no"},
 		{v1.Problem{Reason: v1.ReasonConfigError, Container: "web", Message: `secret "db" not found`}, `secret "db" not found`},
 	} {
 		s := summary{message: "1 pod, container web: " + test.problem.Message, cause: whyPods(&test.problem, "web")}

@@ -19,6 +19,7 @@ var (
 	// A URL should have no credentials, but some do.
 	credentials = regexp.MustCompile(`://[^/@\s]+@`)
 	podName     = regexp.MustCompile(`^pods ".*?" is forbidden: `)
+	invalidPod  = regexp.MustCompile(`^Pod ".*?" is invalid: `)
 )
 
 // Sanitize makes a message of the kubelet, the registry or the scheduler fit for a status: one line of at most limit
@@ -39,7 +40,9 @@ func Sanitize(message string, limit int) string {
 }
 
 // WithoutPodName removes the name of a pod that could not be created. The next attempt has another name.
-func WithoutPodName(message string) string { return podName.ReplaceAllString(message, "") }
+func WithoutPodName(message string) string {
+	return invalidPod.ReplaceAllString(podName.ReplaceAllString(message, ""), "the pod is invalid: ")
+}
 
 // TruncateMiddle cuts out the middle of text, so that at most limit bytes of JSON remain. Callers wrap an error by
 // writing before it, so the cause is often at the end.

@@ -79,15 +79,11 @@ func (f facts) newestRejection(problem v1.Problem) (v1.Problem, *corev1.Event) {
 		}
 	}
 	message := strings.TrimPrefix(strings.TrimPrefix(event.Message, "(combined from similar events): "), "Error creating: ")
-	message = text.Sanitize(text.WithoutPodName(message), health.MaxProblemMessage)
-	if invalidPod.ReplaceAllString(message, "") != invalidPod.ReplaceAllString(problem.Message, "") {
+	if message = health.CreationFailure(message); message != health.CreationFailure(problem.Message) {
 		problem.Reason, problem.Message = apierror.ReasonForPods(message), message
 	}
 	return problem, event
 }
-
-// invalidPod finds the name of a pod that is invalid; each attempt has another one.
-var invalidPod = regexp.MustCompile(`^Pod "[^"]*" is invalid: `)
 
 // rejection is the problem with its newest message, and the evidence. An older message is left out.
 func (f facts) rejection(problem v1.Problem) (newest v1.Problem, evidence []Evidence) {
