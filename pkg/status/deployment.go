@@ -236,13 +236,17 @@ func (p pods) notYetAvailable() string {
 	return fmt.Sprintf("%s for %d s (minReadySeconds).", text, p.Deployment.Spec.MinReadySeconds)
 }
 
-// count is the beginning of a sentence about some pods of all.
+// count is the beginning of a sentence about some pods of all. There are more than all for a while after a Deployment was scaled down.
 func count(some, all int32) string {
 	switch {
 	case all == 1 && some == 1:
 		return "1 pod is"
 	case some == all:
 		return fmt.Sprintf("All %d pods are", all)
+	case some > all && some == 1:
+		return fmt.Sprintf("1 pod (%d desired) is", all)
+	case some > all:
+		return fmt.Sprintf("%d pods (%d desired) are", some, all)
 	default:
 		return fmt.Sprintf("%d of %d pods are", some, all)
 	}

@@ -217,7 +217,9 @@ func TestCountsInWords(t *testing.T) {
 		{3, 4, 1, 3, "1 of 3 pods are updated, 3 available; 3 of an older revision."},
 		{1, 1, 1, 0, "1 pod is updated, 0 available."},
 		{1, 1, 0, 1, "0 of 1 pods are updated, 1 available; 1 of an older revision."},
-		{2, 3, 3, 2, "3 of 2 pods are updated, 2 available."},
+		{2, 3, 3, 2, "3 pods (2 desired) are updated, 2 available."},
+		{0, 1, 1, 0, "1 pod (0 desired) is updated, 0 available."},
+		{1, 3, 3, 0, "3 pods (1 desired) are updated, 0 available."},
 	}
 	for _, test := range tests {
 		d := &appsv1.Deployment{}
