@@ -146,6 +146,13 @@ func TestProblems(t *testing.T) {
 		}, want: []v1.Problem{crash, {Reason: v1.ReasonPodRejected, Message: "Predicate NodeAffinity failed", Pods: 1}, deadline}},
 		{name: "pods that cannot be created", change: func(s *child.Snapshot, _ *appsv1.Deployment) { s.ReplicaSets[1].Failure = quota },
 			want: []v1.Problem{{Reason: v1.ReasonQuotaExceeded, Message: "exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3"}}},
+		{name: "pods with several violations of Pod Security", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
+			s.ReplicaSets[1].Failure = `pods "web-2-x" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "web" must set securityContext.allowPrivilegeEscalation=false), ` +
+				`unrestricted capabilities (container "web" must set securityContext.capabilities.drop=["ALL"]), ` +
+				`runAsNonRoot != true (pod or container "web" must set securityContext.runAsNonRoot=true)`
+		}, want: []v1.Problem{{
+			Reason: v1.ReasonPolicyDenied, Message: `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true`,
+		}}},
 		{name: "pods above the limit of a LimitRange", change: func(s *child.Snapshot, _ *appsv1.Deployment) {
 			s.ReplicaSets[1].Failure = `Pod "web-6b9cf9c5cb-4lzt9" is invalid: ` + aboveLimit
 		}, want: []v1.Problem{{

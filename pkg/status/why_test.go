@@ -32,6 +32,8 @@ func TestWhyOfPods(t *testing.T) {
 		{v1.Problem{Reason: v1.ReasonUnschedulable, Message: "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector. preemption: none"}, "3 node(s) didn't match Pod's node affinity/selector."},
 		{v1.Problem{Reason: v1.ReasonReadinessFailing, Container: "web", Message: "Readiness probe GET :8080/ready has failed since 2026-07-01T12:00:00Z in pod web-84f69f5b9b-zj58m."}, "Readiness probe GET :8080/ready has failed since…"},
 		{v1.Problem{Reason: v1.ReasonPolicyDenied, Message: `violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "web" must set it)`}, `runAsNonRoot != true (pod or container "web" must…`},
+		{v1.Problem{Reason: v1.ReasonPolicyDenied, Message: `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true`}, "allowPrivilegeEscalation != false, unrestricted…"},
+		{v1.Problem{Reason: v1.ReasonPolicyDenied, Message: `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (contai … ivilegeEscalation=false)`}, "allowPrivilegeEscalation != false (contai…"},
 		{v1.Problem{Reason: v1.ReasonPolicyDenied, Message: `admission webhook "images.example.com" denied the request: no latest tag`}, "no latest tag"},
 		{v1.Problem{Reason: v1.ReasonReplicaFailure, Message: `the pod is invalid: spec.containers[0].resources.requests: Invalid value: "512Mi": must be less than or equal to memory limit of 256Mi (a LimitRange may set that limit: set resources.limits)`},
 			"memory request 512Mi exceeds the limit of 256Mi"},

@@ -67,7 +67,7 @@ func Shorten(text string, limit int) string {
 	if space := strings.LastIndexByte(cut, ' '); space > len(cut)*2/3 {
 		cut = cut[:space]
 	}
-	return strings.TrimRight(cut, " ,;:") + "…"
+	return strings.TrimRight(cut, " ,;:…") + "…"
 }
 
 // JSONSize returns how many bytes the texts take in JSON, without quotes.

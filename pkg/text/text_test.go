@@ -65,8 +65,10 @@ func TestShorten(t *testing.T) {
 		"It fits twenty chars.":              "It fits twenty…",
 		"Exactly twenty chars":               "Exactly twenty chars",
 		"A clause, and more of it":           "A clause, and more…",
+		"A clause (that … is cut already)":   "A clause (that…",
+		"A cut in between … and more":        "A cut in between…",
 		"Supercalifragilisticexpialidocious": "Supercalifragilisti…",
-		"ééééééééééééééééééééé": "ééééééééééééééééééé…",
+		"ééééééééééééééééééééé":              "ééééééééééééééééééé…",
 	} {
 		if got := Shorten(text, 20); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
