@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/text"
 )
 
@@ -30,6 +31,15 @@ func invalidMessage(errors field.ErrorList) string {
 		parts = append(parts, text.Truncate(err.Error(), each))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// about puts the name of a child before a message that does not begin with it.
+func about(ref child.Ref, message string) string {
+	subject := ref.Kind.Kind + " " + ref.Name
+	if strings.HasPrefix(message, subject+" ") {
+		return message
+	}
+	return subject + ": " + message
 }
 
 // sentence lists the first of the names; "" if there are none.

@@ -138,7 +138,7 @@ func worstOfRoutes(children []assessment) routeProblem {
 		}
 		if problem := problemOf(a); problem.worse(worst) {
 			problem.cause = cmp.Or(problem.cause, text.Capitalize(problem.message))
-			problem.message = fmt.Sprintf("%s %s: %s%s", a.Ref.Kind, a.Ref.Name, problem.message, untilAccepted(a.Ref, children))
+			problem.message = about(a.Ref, problem.message) + untilAccepted(a.Ref, children)
 			worst = problem
 		}
 	}

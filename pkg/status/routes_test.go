@@ -135,6 +135,8 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 	absence := metav1.Condition{Status: "False", Reason: v1.ReasonAPINotServed, Message: host + "The cluster does not serve HTTPRoute."}
 	denied := keep(reported(newRoute("web", infra), infra, refused))
 	failed := failedWith(result(plan.Create, child.HTTPRoute, "web-second", nil), errOther)
+	foreign := result(plan.NotOwned, child.HTTPRoute, "web", nil)
+	foreign.Reason = "HTTPRoute web exists and does not belong to the Application"
 	for _, test := range []struct {
 		name    string
 		results []plan.Result
@@ -162,6 +164,8 @@ func TestRoutesByHTTPRoute(t *testing.T) {
 
 		{name: "refused is worse than pending", results: []plan.Result{result(plan.Create, child.HTTPRoute, "web-third", nil), denied}, want: refusal, stalled: v1.ReasonRoutesNotAccepted},
 		{name: "not applied is worse than refused", results: []plan.Result{denied, failed}, want: failure, reconciling: v1.ReasonApplyFailed},
+		{name: "another owner's", results: []plan.Result{foreign}, want: metav1.Condition{Status: "False", Reason: v1.ReasonRoutesNotApplied,
+			Message: "HTTPRoute web exists and does not belong to the Application."}, stalled: v1.ReasonConflict},
 		{name: "not served is worse than not applied", results: []plan.Result{failed, unseen("web")}, want: absence, reconciling: v1.ReasonApplyFailed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
