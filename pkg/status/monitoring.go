@@ -25,15 +25,19 @@ func monitoringReady(in Input, children []assessment) (metav1.Condition, bool) {
 		}
 		switch {
 		case a.Action == plan.APIUnavailable:
-			message := a.message
-			if in.Snapshot.Application.Spec.Monitoring == nil && in.Class != nil {
-				message += fmt.Sprintf(" ApplicationClass %s sets it: remove it there.", in.Class.Name)
-			}
-			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed, Message: message}, true
+			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonAPINotServed, Message: a.message}, true
 		case a.state != v1.ResourceSynced:
-			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonMonitoringNotApplied, Message: fmt.Sprintf("ServiceMonitor %s: %s", a.Ref.Name, a.message)}, true
+			return metav1.Condition{Status: metav1.ConditionFalse, Reason: v1.ReasonMonitoringNotApplied, Message: about(a.Ref, a.message)}, true
 		}
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonApplied, Message: "The ServiceMonitor is applied."}, true
 	}
 	return metav1.Condition{}, false
+}
+
+// whoMonitors names the class where it asks for a ServiceMonitor that cannot exist, and not the spec; "" otherwise.
+func whoMonitors(in Input, ref child.Ref) string {
+	if ref.Kind != child.ServiceMonitor || in.Snapshot.Application.Spec.Monitoring != nil || in.Class == nil {
+		return ""
+	}
+	return fmt.Sprintf(" ApplicationClass %s sets it: remove it there.", in.Class.Name)
 }

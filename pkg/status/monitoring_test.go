@@ -46,6 +46,8 @@ func TestMonitoringReady(t *testing.T) {
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: something else."}},
 		{name: "another owner's", results: []plan.Result{monitor(plan.NotOwned, "it belongs to others")},
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: It belongs to others."}},
+		{name: "one that exists", results: []plan.Result{monitor(plan.NotOwned, "ServiceMonitor web exists and does not belong to the Application")},
+			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web exists and does not belong to the Application."}},
 		{name: "drifted, and only observed", results: []plan.Result{monitor(plan.Apply, "")}, observe: true,
 			want: &metav1.Condition{Status: "False", Reason: v1.ReasonMonitoringNotApplied, Message: "ServiceMonitor web: It differs in what Fairlead sets."}},
 	} {
@@ -56,7 +58,11 @@ func TestMonitoringReady(t *testing.T) {
 				}
 				in.Results, in.Class = append(in.Results, test.results...), test.class
 			})
-			compareCondition(t, compute(in, noon), v1.ConditionMonitoringReady, test.want)
+			got := compute(in, noon)
+			compareCondition(t, got, v1.ConditionMonitoringReady, test.want)
+			if n := len(got.Resources); test.class != nil && got.Resources[n-1].Message != test.want.Message {
+				t.Errorf("status.resources says %q, want %q", got.Resources[n-1].Message, test.want.Message)
+			}
 		})
 	}
 }

@@ -110,7 +110,7 @@ func assess(in Input, result plan.Result) (state v1.ResourceState, reason, messa
 		}
 		return v1.ResourcePending, v1.ReasonApplying, terminatingMessage(result)
 	case plan.APIUnavailable:
-		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason))
+		return v1.ResourcePending, "", text.Capitalize(text.Sentence(result.Reason)) + whoMonitors(in, result.Ref)
 	case plan.WaitDependency, plan.Scale:
 		if in.observing() && (result.Live == nil || result.Desired == nil || len(result.Fields) > 0) {
 			return v1.ResourceDrifted, "", driftMessage(in, result)
