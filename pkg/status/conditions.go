@@ -43,7 +43,7 @@ func conditions(in Input, children []assessment, p pods, s summary, now time.Tim
 	if autoscaling, ok := autoscalingActive(in); ok {
 		add(v1.ConditionAutoscalingActive, autoscaling)
 	}
-	if isPaused(application) && !(slices.Contains(v1.RefusalReasons, s.reason) && p.runsOn()) {
+	if isPaused(application) && (!slices.Contains(v1.RefusalReasons, s.reason) || !p.runsOn()) {
 		add(v1.ConditionPaused, metav1.Condition{Status: metav1.ConditionTrue, Reason: v1.ReasonPaused, Message: "spec.paused stops rollouts."})
 	}
 	if rolledBack, ok := rolledBack(in, p); ok {
