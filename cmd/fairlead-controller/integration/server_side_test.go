@@ -30,7 +30,7 @@ func TestMistakesAppliedServerSide(t *testing.T) {
 		"ports: [8080]":               "may not have non-map elements",
 		"imagePullSecrets: [regcred]": "may not have non-map elements",
 		"networkPolicy: {ingress: [{ports: [{port: 80}]}]}": "associative list without keys",
-		"config: text":                "expected map, got",
+		"config: text": "expected map, got",
 		"mounts: [{mountPath: /a, emptyDir: true}]":       "expected map, got",
 		"ports: [{containerPort: 80}]":                    "omits all key fields",
 		"env: [{name: A, value: a}, {name: A, value: b}]": "duplicate entries for key",
