@@ -48,7 +48,8 @@ func TestApplicationHealth(t *testing.T) {
 	// kstatus knows no word for what waits for the user.
 	suspended := map[string]bool{
 		"paused with a rollout to come": true, "paused with a new pod that crashes, and the old ones serve": true,
-		"paused before the first pod": true, "paused by another client under Observe": true, "observed, and no Deployment": true, "suspended after it failed": true,
+		"paused before the first pod": true, "paused by another client under Observe": true, "observed, and no Deployment": true, "scaled to zero against the spec, and only observed": true,
+		"suspended after it failed": true,
 	}
 	seen := map[string]bool{}
 	for _, record := range records {
