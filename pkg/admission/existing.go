@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -23,20 +24,26 @@ import (
 const maxChildren = 10
 
 // foreignChildren warns of objects that have the names of children which the request adds, and belong to a user or another controller. It
-// is a warning, because the user may be about to delete them. ownServiceAccount is about the ServiceAccount.
+// is a warning, because the user may be about to delete them. With adoptionPolicy Consented it may adopt a Deployment and a Service, but no
+// others. ownServiceAccount is about the ServiceAccount.
 func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict) error {
-	if len(found.errs) > 0 || in.new.Name == "" || in.new.Spec.AdoptionPolicy == v1.AdoptionConsented {
+	if len(found.errs) > 0 || in.new.Name == "" {
 		return nil
 	}
+	consented := in.new.Spec.AdoptionPolicy == v1.AdoptionConsented
+	adopted := meta.FindStatusCondition(in.new.Status.Conditions, v1.ConditionAdopted)
 	children := h.newChildren(ctx, in.new)
 	if in.old != nil {
 		had := h.newChildren(ctx, in.old)
 		children = slices.DeleteFunc(children, func(child Reference) bool { return slices.Contains(had, child) })
 	}
 	results := h.lookUp(ctx, children)
-	adopts := false
+	adopts := consented && adopted != nil && adopted.Status != metav1.ConditionTrue
 	for i, result := range results {
-		if children[i].Kind == KindDeployment && result.object != nil && !belongsTo(result.object, in.new) {
+		if children[i].Kind != KindDeployment || result.object == nil || belongsTo(result.object, in.new) {
+			continue
+		}
+		if adopts = consented; !consented {
 			adopts = h.foreignDeployment(ctx, children[i], result.object, found)
 		}
 	}
@@ -46,7 +53,7 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 			continue
 		}
 		kind, _ := child.KindNamed(children[i].Kind)
-		if adopts && kind == child.Service && plan.Adoptable(kind, existing) {
+		if (consented || adopts) && kind == child.Service && plan.Adoptable(kind, existing) {
 			continue // The adoption of the Deployment takes it over too.
 		}
 		if kind == child.ConfigMap {

@@ -1,0 +1,51 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
+
+// TestForeignChildrenOfAnAdoption: an adoption takes a Deployment and a Service, and no autoscaler. Before it is complete, the pods may need
+// that of others.
+func TestForeignChildrenOfAnAdoption(t *testing.T) {
+	const (
+		foreign = `HorizontalPodAutoscaler "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: `
+		keep    = foreign + "keep it, since what runs now may need it, and remove spec.autoscaling until the condition Adopted is True; " +
+			"then leave it so, or delete the HorizontalPodAutoscaler and set the field again"
+		after = foreign + "remove spec.autoscaling so that it stays, delete it, or give the Application another name"
+	)
+	status := func(status metav1.ConditionStatus) func(*v1.Application) {
+		return func(a *v1.Application) {
+			a.Spec.AdoptionPolicy = v1.AdoptionConsented
+			a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionAdopted, Status: status}}
+		}
+	}
+	fresh := func(a *v1.Application) { a.Spec.AdoptionPolicy = v1.AdoptionConsented }
+	both := func(a, b func(*v1.Application)) *v1.Application {
+		return application(func(application *v1.Application) { a(application); b(application) })
+	}
+	for name, test := range map[string]struct {
+		exist   []string
+		updated *v1.Application
+		old     any
+		want    []string
+	}{
+		"at its creation":  {[]string{"Deployment/web", "Service/web", "HorizontalPodAutoscaler/web"}, both(fresh, scaled), nil, []string{keep}},
+		"no Deployment":    {[]string{"Service/web", "HorizontalPodAutoscaler/web"}, both(fresh, scaled), nil, []string{after}},
+		"before it is all": {[]string{"HorizontalPodAutoscaler/web"}, both(status(metav1.ConditionFalse), scaled), application(status(metav1.ConditionFalse)), []string{keep}},
+		"after it":         {[]string{"HorizontalPodAutoscaler/web"}, both(status(metav1.ConditionTrue), scaled), application(status(metav1.ConditionTrue)), []string{after}},
+		"as it was":        {[]string{"HorizontalPodAutoscaler/web"}, both(status(metav1.ConditionTrue), scaled), both(status(metav1.ConditionTrue), scaled), nil},
+	} {
+		c := &cluster{exist: test.exist, config: selecting("app", "web")}
+		if response := ask(t, c.handler(t), ValidatePath, review(t, test.updated, test.old)); !slices.Equal(response.Warnings, test.want) {
+			t.Errorf("%s: %q, want %q", name, response.Warnings, test.want)
+		}
+	}
+}
