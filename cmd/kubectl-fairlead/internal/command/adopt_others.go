@@ -30,6 +30,7 @@ type others struct {
 	taken   []takenRef      // that another owner has
 	service *corev1.Service // as the Application has it; nil if it has none
 	live    *corev1.Service // the Service that it adopts; nil if there is none, or it is adopted
+	policy  string          // a NetworkPolicy that the Application has created already; "" if there is none
 	class   string          // from which the NetworkPolicy comes; "" if the Application itself asks for it
 	// The Application creates what pods need at once. What selects pods by Fairlead's label waits until all carry it, and what leads to
 	// the Service waits until that is adopted.
@@ -53,6 +54,8 @@ func (a *adopting) findOthers(ctx context.Context, application *v1.Application, 
 			o.missing = append(o.missing, desired.Ref)
 		case err != nil:
 			return nil, fmt.Errorf("find out whether %s %s exists already: %w", desired.Kind.Kind, desired.Name, err)
+		case owned && desired.Kind == child.NetworkPolicy:
+			o.policy = desired.Name
 		case owned:
 		case desired.Kind == child.Service:
 			o.service, o.live = &corev1.Service{}, &corev1.Service{}
@@ -114,6 +117,9 @@ func (o *others) describe() (said []string) {
 		}
 		said = append(said, "Also created, "+when+": "+ref.Kind.Kind+" "+ref.Name+".")
 	}
+	if o.policy != "" {
+		said = slices.Insert(said, 0, "NetworkPolicy "+o.policy+" exists already, and restricts the connections to and from each new pod. "+o.source())
+	}
 	if o.live != nil {
 		if changes := serviceChanges(o.service, o.live); len(changes) > 0 {
 			said = append(said, "The Service "+o.live.Name+" will change "+o.served+": "+strings.Join(changes, "; ")+".")
@@ -124,11 +130,15 @@ func (o *others) describe() (said []string) {
 
 // restricts says what the NetworkPolicy does, and where to change it.
 func (o *others) restricts() string {
-	const does = "From then on, it restricts the connections to and from the pods. "
+	return "From then on, it restricts the connections to and from the pods. " + o.source()
+}
+
+// source says where to change the NetworkPolicy.
+func (o *others) source() string {
 	if o.class == "" {
-		return does + "It allows what spec.networkPolicy of the Application says."
+		return "It allows what spec.networkPolicy of the Application says."
 	}
-	return does + "It comes from class " + o.class + ", because the Application does not say what it needs: set spec.networkPolicy before you release the pods."
+	return "It comes from class " + o.class + ", because the Application does not say what it needs: set spec.networkPolicy before you release the pods."
 }
 
 // serviceChanges says how the Service changes. That its ports lead to the same ports of the pods is a condition of the adoption.

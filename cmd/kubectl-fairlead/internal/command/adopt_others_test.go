@@ -62,6 +62,20 @@ func serviceOf(selector map[string]string, ports ...corev1.ServicePort) *corev1.
 	}
 }
 
+// TestDescribePolicyThatExists: an Application that was in conflict first has created its NetworkPolicy, which selects no pod before the rollout.
+func TestDescribePolicyThatExists(t *testing.T) {
+	const exists = "NetworkPolicy web exists already, and restricts the connections to and from each new pod. "
+	for class, want := range map[string]string{
+		"":         exists + "It allows what spec.networkPolicy of the Application says.",
+		"platform": exists + "It comes from class platform, because the Application does not say what it needs: set spec.networkPolicy before you release the pods.",
+	} {
+		o := others{policy: "web", class: class, missing: []child.Ref{{Kind: child.ServiceAccount, Name: "web"}}, atOnce: "at once"}
+		if diff := cmp.Diff([]string{want, "Also created, at once: ServiceAccount web."}, o.describe()); diff != "" {
+			t.Errorf("class %q (-want +got):\n%s", class, diff)
+		}
+	}
+}
+
 // TestDescribeService: clients of the Service learn of every port that joins, and of what it selects.
 func TestDescribeService(t *testing.T) {
 	live := serviceOf(map[string]string{"app": "shop"}, corev1.ServicePort{Port: 80, Protocol: corev1.ProtocolTCP})

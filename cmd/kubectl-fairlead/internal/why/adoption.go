@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -132,6 +133,9 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 	what, release := "The Deployment is adopted, and its pods run as before until you release them.", []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
 	if deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name); deployment != nil && deployment.Status.Replicas == 0 {
 		what = "The Deployment is adopted, and has no pods."
+	}
+	if policy := child.Get[*networkingv1.NetworkPolicy](f.Snapshot(), child.NetworkPolicy, f.app.Name); policy != nil && child.OwnedBy(policy, f.app) {
+		what += " NetworkPolicy " + policy.Name + " restricts the connections to and from each new pod."
 	}
 	switch {
 	case f.ready != nil && slices.Contains(v1.RefusalReasons, f.ready.Reason):

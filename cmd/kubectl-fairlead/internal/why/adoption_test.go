@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -102,6 +103,14 @@ func TestServiceWaitsForPods(t *testing.T) {
 		"   → Replace the pods: kubectl fairlead adopt web --rollout\n": true, waits: false, "Delete the": false, "does not belong": false,
 	})
 	wantParts(t, "held", encoded, map[string]bool{`"reason":"PodsHeld"`: true, `"reason":"Conflict"`: false})
+
+	restricted := adopting(t, v1.ReasonPodsHeld)
+	policy := &networkingv1.NetworkPolicy{}
+	addForeign(restricted, child.NetworkPolicy, policy, v1.ResourceSynced, "")
+	policy.OwnerReferences = childOf(t, restricted, child.Deployment.Kind).GetOwnerReferences()
+	wantParts(t, "held, beside a NetworkPolicy", shown(t, restricted), map[string]bool{
+		"The Deployment is adopted, and its pods run as before until you release them. NetworkPolicy web restricts the connections to and from each new pod.": true,
+	})
 
 	stopped := adopting(t, v1.ReasonPodsHeld)
 	stopped.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
