@@ -64,8 +64,8 @@ func TestEject(t *testing.T) {
 		t.Errorf("--restore without an adoption says %q", r.stderr)
 	}
 	for _, flag := range []string{"--restore", "--to-helm"} {
-		const want = "error: pass --output-dir, or --restore or --to-helm, but not both: it saves the objects as the Application has them, and not as they are restored. " +
-			"Restore them first, then save them with kubectl get deployment,service web -o yaml\nSee 'kubectl fairlead eject -h' for help and examples\n"
+		want := "error: pass --output-dir, or --restore or --to-helm, but not both: it saves the objects as the Application has them, and not as they are restored. " +
+			"Restore them first, then save them with kubectl -n " + p.namespace + " get deployment,service web -o yaml\nSee 'kubectl fairlead eject -h' for help and examples\n"
 		if r := p.want(2, []string{"eject", "web", flag, "--output-dir=" + files}); r.stderr != want {
 			t.Errorf("%s: %q, want %q", flag, r.stderr, want)
 		}

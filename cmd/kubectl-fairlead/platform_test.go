@@ -40,7 +40,7 @@ func TestPlatform(t *testing.T) {
 		"scale broken --replicas=2 --current-replicas=7": "error: " + p.namespace + "/broken: the desired number of pods is 1, not 7 as --current-replicas expects\n",
 		"adopt broken --rollout":                         "error: there is nothing to roll out: the adoptionPolicy of the Application broken is not Consented, so it adopts nothing\n",
 		"adopt nothing":                                  "error: deployments.apps \"nothing\" not found in namespace " + p.namespace + "\n",
-		"adopt nothing --rollout":                        "error: there is nothing to roll out: namespace " + p.namespace + " has no Application nothing. Adopt the Deployment first: run kubectl fairlead -n " + p.namespace + " adopt nothing\n",
+		"adopt nothing --rollout":                        "error: deployments.apps \"nothing\" not found in namespace " + p.namespace + "\n",
 		"eject nothing":                                  "error: there is no Application nothing in namespace " + p.namespace + ", and none left objects behind\n",
 		"classes gone":                                   "error: there is no ApplicationClass \"gone\": see 'kubectl fairlead classes'\n",
 		"port-forward nothing":                           "error: applications.apps.fairlead.dev \"nothing\" not found in namespace " + p.namespace + "\n",

@@ -43,9 +43,9 @@ func TestForeignChildrenOfAnAdoption(t *testing.T) {
 		"after it":         {[]string{"HorizontalPodAutoscaler/web"}, both(status(metav1.ConditionTrue), scaled), application(status(metav1.ConditionTrue)), []string{after}},
 		"as it was":        {[]string{"HorizontalPodAutoscaler/web"}, both(status(metav1.ConditionTrue), scaled), both(status(metav1.ConditionTrue), scaled), nil},
 	} {
-		c := &cluster{exist: test.exist, config: selecting("app", "web")}
+		c := &cluster{allowed: []string{"web"}, exist: test.exist, config: selecting("app", "web")}
 		if response := ask(t, c.handler(t), ValidatePath, review(t, test.updated, test.old)); !slices.Equal(response.Warnings, test.want) {
-			t.Errorf("%s: %q, want %q", name, response.Warnings, test.want)
+			t.Errorf("%s: %q, want %q; %s", name, response.Warnings, test.want, messageOf(response))
 		}
 	}
 }
