@@ -156,25 +156,47 @@ func formerNames(pod *corev1.PodSpec, container string, next *corev1.PodSpec) ma
 	return former
 }
 
-// volumeInPath is a volume, or a mount, in the path of a change.
-var volumeInPath = regexp.MustCompile(`(\.(?:volumes|volumeMounts)\[)([^\]]+)\]`)
+var (
+	// volumeInPath is a volume, or a mount, in the path of a change.
+	volumeInPath = regexp.MustCompile(`(\.(?:volumes|volumeMounts)\[)([^\]]+)\]`)
+	// ofVolumes is the path of a change whose value is volumes or mounts, one of them, a name, or names in their order.
+	ofVolumes = regexp.MustCompile(`\.(?:volumes|volumeMounts)(?:\[[^\]]+\](?:\.name)?| \(order\))?$`)
+)
 
 // withFormerNames is the change in the words of the user, who reads and accepts it before the volumes have their new names.
 func withFormerNames(change preview.Change, former map[string]string) preview.Change {
-	isVolume := false
+	isVolumes := ofVolumes.MatchString(change.Path)
 	change.Path = volumeInPath.ReplaceAllStringFunc(change.Path, func(step string) string {
-		isVolume = true
 		parts := volumeInPath.FindStringSubmatch(step)
 		return parts[1] + cmp.Or(former[parts[2]], parts[2]) + "]"
 	})
-	for _, value := range []any{change.Before, change.After} {
-		if fields, isMap := value.(map[string]any); isMap && isVolume {
-			if name, _ := fields["name"].(string); former[name] != "" {
-				fields["name"] = former[name]
-			}
+	change.Before, change.After = formerly(change.Before, isVolumes, former), formerly(change.After, isVolumes, former)
+	return change
+}
+
+// formerly is the value with the former names of the volumes and mounts in it. isVolumes says that the value itself is about them.
+func formerly(value any, isVolumes bool, former map[string]string) any {
+	switch value := value.(type) {
+	case string:
+		if !isVolumes {
+			return value
+		}
+		names := strings.Split(value, ", ") // An order has several.
+		for i, name := range names {
+			names[i] = cmp.Or(former[name], name)
+		}
+		return strings.Join(names, ", ")
+	case []any:
+		for i := range value {
+			value[i] = formerly(value[i], isVolumes, former)
+		}
+	case map[string]any:
+		for field, part := range value {
+			_, isName := part.(string)
+			value[field] = formerly(part, field == "volumes" || field == "volumeMounts" || isName && isVolumes && field == "name", former)
 		}
 	}
-	return change
+	return value
 }
 
 // rename gives the container and its volumes the names that the Application gives them.

@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/preview"
 )
@@ -148,5 +149,51 @@ spec:
 	bySortedPath := cmpopts.SortSlices(func(a, b preview.Change) bool { return a.Path < b.Path })
 	if diff := cmp.Diff(want, got, bySortedPath); diff != "" {
 		t.Errorf("the differences (-want +got):\n%s", diff)
+	}
+}
+
+// TestCompareNamesVolumesInValues: a list of mounts, a whole container and an order have the names of the volumes in the Deployment, too.
+// A ConfigMap keeps its name, even if a volume gets the same.
+func TestCompareNamesVolumesInValues(t *testing.T) {
+	conf, data := v1.VolumeName("/etc/shop"), v1.VolumeName("/data")
+	named := strings.NewReplacer("CONF", conf, "DATA", data)
+	live := parse[appsv1.Deployment](t, named.Replace(`
+metadata: {name: shop}
+spec:
+  template:
+    spec:
+      initContainers: [{name: setup, volumeMounts: [{name: data, mountPath: /d}]}]
+      containers:
+      - {name: app, volumeMounts: [{name: cfg, mountPath: /etc/shop}, {name: data, mountPath: /data}]}
+      - {name: worker, volumeMounts: [{name: cfg, mountPath: /etc/shop}]}
+      - {name: twice, volumeMounts: [{name: cfg, mountPath: /a}, {name: cfg, mountPath: /b}]}
+      volumes: [{name: cfg, configMap: {name: CONF}}, {name: data, emptyDir: {}}]
+`))
+	next := parse[corev1.PodTemplateSpec](t, named.Replace(`
+spec:
+  containers:
+  - {name: shop, volumeMounts: [{name: CONF, mountPath: /etc/shop}, {name: DATA, mountPath: /data}]}
+  - {name: worker}
+  - {name: twice, volumeMounts: [{name: DATA, mountPath: /a}, {name: CONF, mountPath: /b}]}
+  volumes: [{name: DATA, emptyDir: {}}, {name: CONF, secret: {secretName: shop}}]
+`))
+	differences, err := Compare(live, "app", next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, change := range append(differences.Changed, differences.Lost...) {
+		got = append(got, difference.DescribeWhole(change))
+	}
+	want := []string{
+		`.spec.containers[twice].volumeMounts[/a].name: "cfg" → "data"`,
+		`.spec.volumes (order): "cfg, data" → "data, cfg"`,
+		`.spec.volumes[cfg].secret: added {"secretName":"shop"}`,
+		`.spec.containers[worker].volumeMounts: removed [{"mountPath":"/etc/shop","name":"cfg"}]`,
+		`.spec.initContainers: removed [{"name":"setup","resources":{},"volumeMounts":[{"mountPath":"/d","name":"data"}]}]`,
+		`.spec.volumes[cfg].configMap: removed {"name":"` + conf + `"}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the account (-want +got):\n%s", diff)
 	}
 }
