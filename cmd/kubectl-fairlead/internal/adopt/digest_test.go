@@ -99,11 +99,11 @@ func TestRestored(t *testing.T) {
 	service := saved.Service.DeepCopy()
 	saved.Service.Spec.ExternalIPs = []string{"192.0.2.1"}
 	saved.Deployment.Spec.Template.Spec.Volumes[1].VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}
-	deployment, tmp := "Deployment/web: .spec", v1.VolumeName("/tmp")
+	const deployment = "Deployment/web: .spec"
 	want := []preview.Change{
 		{Path: deployment + ".template.spec.containers[web].image", Before: "shop:2", After: "shop:1"},
-		{Path: deployment + ".template.spec.volumes[" + tmp + "].emptyDir", Before: map[string]any{}},
-		{Path: deployment + ".template.spec.volumes[" + tmp + "].hostPath.path", After: "/"},
+		{Path: deployment + ".template.spec.volumes[tmp].emptyDir", Before: map[string]any{}},
+		{Path: deployment + ".template.spec.volumes[tmp].hostPath.path", After: "/"},
 		{Path: "Service/web: .spec.externalIPs[0]", After: "192.0.2.1"},
 	}
 	for _, every := range []bool{false, true} {
