@@ -14,7 +14,7 @@ import (
 func TestHandbookNamesTheWebhookConfigurations(t *testing.T) {
 	text := readFile(t, handbook)
 	for _, want := range []string{
-		"kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration " + admission.ConfigurationName + "`",
+		"kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration " + admission.ConfigurationName + "\n",
 		"`" + admission.OutOfClusterConfigurationName + "`",
 	} {
 		if !strings.Contains(text, want) {
