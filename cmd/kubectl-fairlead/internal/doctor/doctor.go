@@ -16,6 +16,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -140,6 +141,13 @@ func (in Installation) isReleased() bool {
 }
 
 func (in Installation) webhooks() Result {
+	if len(in.Webhooks)+len(in.Mutating) == 0 && in.servesWebhooks() {
+		// Such a controller accepts every account, because it takes each for reviewed.
+		return Result{
+			Webhooks, tree.Degraded, "the controller serves webhooks, but none are registered: nothing reviews which ServiceAccounts Applications name",
+			"List the accounts that they name now: " + listAccounts + ". Then bring the webhooks back: run 'make deploy' in a checkout of Fairlead, or 'helm upgrade'.",
+		}
+	}
 	if len(in.Webhooks)+len(in.Mutating) == 0 {
 		return Result{Webhooks, tree.Unknown, "none registered: what the CRD cannot check is reported by the sync", ""}
 	}
@@ -156,6 +164,22 @@ func (in Installation) webhooks() Result {
 		return Result{Webhooks, tree.Degraded, "registered, but no endpoint of their Service is ready: writes of Applications fail", "Look at the controller's pods: kubectl --namespace " + in.Namespace + " get pods"}
 	}
 	return in.probed(ready)
+}
+
+// listAccounts is in docs/operations.md too.
+const listAccounts = "kubectl get applications.apps.fairlead.dev --all-namespaces -o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,ACCOUNT:.spec.serviceAccount.name"
+
+// servesWebhooks reports whether the Deployment's controller leaves the review of accounts to webhooks, as a flag says.
+func (in Installation) servesWebhooks() bool {
+	if in.Deployment == nil {
+		return false
+	}
+	return slices.ContainsFunc(in.Deployment.Spec.Template.Spec.Containers, func(c corev1.Container) bool {
+		return slices.ContainsFunc(slices.Concat(c.Command, c.Args), func(argument string) bool {
+			address, found := strings.CutPrefix(argument, "--webhook-bind-address")
+			return found && address != "="
+		})
+	})
 }
 
 // probed judges the webhooks by what they said to the probe. What refuses it has looked at it.

@@ -238,6 +238,38 @@ func TestUnreadableWebhooks(t *testing.T) {
 	}
 }
 
+// TestDeletedWebhooks: a controller that serves webhooks accepts every account, and nothing reviews them without the configurations.
+func TestDeletedWebhooks(t *testing.T) {
+	none := doctor.Result{Check: doctor.Webhooks, Health: tree.Unknown, Message: "none registered: what the CRD cannot check is reported by the sync"}
+	unreviewed := doctor.Result{
+		Check: doctor.Webhooks, Health: tree.Degraded,
+		Message: "the controller serves webhooks, but none are registered: nothing reviews which ServiceAccounts Applications name",
+		Next: "List the accounts that they name now: kubectl get applications.apps.fairlead.dev --all-namespaces " +
+			"-o custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,ACCOUNT:.spec.serviceAccount.name. " +
+			"Then bring the webhooks back: run 'make deploy' in a checkout of Fairlead, or 'helm upgrade'.",
+	}
+	for _, test := range []struct {
+		args []string
+		want doctor.Result
+	}{
+		{nil, none},
+		{[]string{"--leader-elect", "--webhook-bind-address="}, none},
+		{[]string{"--leader-elect", "--webhook-bind-address=:9443"}, unreviewed},
+		{[]string{"--webhook-bind-address", ":9443"}, unreviewed},
+	} {
+		in := healthy(t)
+		in.Webhooks = nil
+		in.Deployment.Spec.Template.Spec.Containers[0].Args = test.args
+		if got := find(in, doctor.Webhooks); got != test.want {
+			t.Errorf("%q: %+v, want %+v", test.args, got, test.want)
+		}
+		in.Deployment = nil // It runs elsewhere, or the user may not read it.
+		if got := find(in, doctor.Webhooks); got != none {
+			t.Errorf("without a Deployment: %+v, want %+v", got, none)
+		}
+	}
+}
+
 // TestLeftOverWebhooks: a controller outside of the cluster was killed, and its webhooks are still registered.
 func TestLeftOverWebhooks(t *testing.T) {
 	in := healthy(t)
