@@ -28,7 +28,7 @@ spec:
   path: ./shop
   prune: true
   wait: true
-  timeout: 10m
+  timeout: 15m
   sourceRef: {kind: ExternalArtifact, name: apps}
 `
 	// inGit is the Application in Git, with an image to fill in. Replicas are left to people, as the guide says.
