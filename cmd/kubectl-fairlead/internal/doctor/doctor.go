@@ -91,7 +91,6 @@ const (
 )
 
 func (in Installation) controller() Result {
-	next := "Look at its pods: kubectl --namespace " + in.Namespace + " get pods"
 	if in.Deployment == nil {
 		return Result{Controller, tree.Unknown, "no Deployment fairlead-controller in namespace " + in.Namespace, "Name its namespace with --system-namespace. A controller outside of the cluster has no Deployment."}
 	}
@@ -99,11 +98,35 @@ func (in Installation) controller() Result {
 	if containers := in.Deployment.Spec.Template.Spec.Containers; len(containers) > 0 {
 		image = containers[0].Image
 	}
-	message := fmt.Sprintf("%s, %d of %d replicas available", image, in.Deployment.Status.AvailableReplicas, in.Deployment.Status.Replicas)
-	if in.Deployment.Status.AvailableReplicas == 0 {
-		return Result{Controller, tree.Degraded, message, next}
+	kubectl, wanted, available := "kubectl --namespace "+in.Namespace, int32(1), in.Deployment.Status.AvailableReplicas
+	if replicas := in.Deployment.Spec.Replicas; replicas != nil {
+		wanted = *replicas
+	}
+	message := fmt.Sprintf("%s, %d of %d replicas available", image, available, wanted)
+	refusal := in.refusedPods()
+	switch {
+	case wanted == 0 && available == 0:
+		return Result{Controller, tree.Degraded, image + ", scaled to 0", "Scale it up: " + kubectl + " scale deployment fairlead-controller --replicas=2"}
+	case refusal != "":
+		health := tree.Degraded
+		if available > 0 {
+			health = tree.Progressing
+		}
+		return Result{Controller, health, message + ", and the API server refuses its pods: " + refusal, "Look at its Events: " + kubectl + " describe replicasets"}
+	case available == 0:
+		return Result{Controller, tree.Degraded, message, "Look at its pods: " + kubectl + " get pods"}
 	}
 	return Result{Controller, tree.Healthy, message, ""}
+}
+
+// refusedPods is why the Deployment cannot create pods, such as for a quota or a policy. There are no pods to look at then.
+func (in Installation) refusedPods() string {
+	for _, condition := range in.Deployment.Status.Conditions {
+		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
+			return condition.Message
+		}
+	}
+	return ""
 }
 
 func (in Installation) leader(now time.Time) Result {

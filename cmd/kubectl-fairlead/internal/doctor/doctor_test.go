@@ -49,7 +49,7 @@ func healthy(t *testing.T) doctor.Installation {
 		t.Fatal(err)
 	}
 	webhook := admissionregistrationv1.ValidatingWebhook{Name: "validate.applications.apps.fairlead.dev", ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: ca, Service: &admissionregistrationv1.ServiceReference{Name: "fairlead-webhook"}}}
-	deployment := &appsv1.Deployment{Status: appsv1.DeploymentStatus{Replicas: 2, AvailableReplicas: 2}}
+	deployment := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(2))}, Status: appsv1.DeploymentStatus{Replicas: 2, AvailableReplicas: 2}}
 	deployment.Spec.Template.Spec.Containers = []corev1.Container{{Image: "fairlead-controller:v1"}}
 	return doctor.Installation{
 		Namespace: "fairlead-system", Server: "v1.37.1",
@@ -116,6 +116,33 @@ func TestExamine(t *testing.T) {
 			}
 			if want := test.health == tree.Degraded || test.health == tree.Missing; doctor.Wrong(results) != want {
 				t.Errorf("wrong is %t", !want)
+			}
+		})
+	}
+}
+
+// TestController: without pods, the advice is not to look at them.
+func TestController(t *testing.T) {
+	const quota = `pods "fairlead-controller-5d9c" is forbidden: exceeded quota: system`
+	refused := []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: quota}}
+	for name, test := range map[string]struct {
+		wanted, available int32
+		conditions        []appsv1.DeploymentCondition
+		health            tree.Health
+		message, next     string
+	}{
+		"available":       {2, 2, nil, tree.Healthy, "2 of 2 replicas available", ""},
+		"none available":  {2, 0, nil, tree.Degraded, "0 of 2 replicas available", "Look at its pods: kubectl --namespace fairlead-system get pods"},
+		"scaled to 0":     {0, 0, nil, tree.Degraded, "scaled to 0", "Scale it up: kubectl --namespace fairlead-system scale deployment fairlead-controller --replicas=2"},
+		"refused":         {2, 0, refused, tree.Degraded, "0 of 2 replicas available, and the API server refuses its pods: " + quota, "Look at its Events: kubectl --namespace fairlead-system describe replicasets"},
+		"refused in part": {2, 1, refused, tree.Progressing, "1 of 2 replicas available, and the API server refuses its pods: " + quota, "Look at its Events: kubectl --namespace fairlead-system describe replicasets"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := healthy(t)
+			in.Deployment.Spec.Replicas, in.Deployment.Status = &test.wanted, appsv1.DeploymentStatus{Replicas: test.available, AvailableReplicas: test.available, Conditions: test.conditions}
+			want := doctor.Result{Check: doctor.Controller, Health: test.health, Message: "fairlead-controller:v1, " + test.message, Next: test.next}
+			if got := find(in, doctor.Controller); got != want {
+				t.Errorf("%+v, want %+v", got, want)
 			}
 		})
 	}
