@@ -46,6 +46,7 @@ func TestLintOfStrategyType(t *testing.T) {
 func TestLintOfFieldsOfOtherTools(t *testing.T) {
 	const inTemplate = `write what the pods have, such as image, ports and env, in the spec itself, and their labels in podMetadata`
 	const inAnnotations = `did you mean the annotation cert-manager.io/issuer, or cert-manager.io/cluster-issuer for a ClusterIssuer, in annotations of the route?`
+	const routeTLS = `remove it: TLS is enabled where tls is set: for an Ingress with secretName in it; for an HTTPRoute even if empty, as in tls: {}, since its listener has the certificate`
 	const inImage = `write it in image, behind a colon, as in image: registry.example.com/web:1.2`
 	wants := map[string]string{}
 	for field, want := range map[string]string{
@@ -76,7 +77,7 @@ func TestLintOfFieldsOfOtherTools(t *testing.T) {
 		`podMetadata: {namespace: a}`:                                           `spec.podMetadata.namespace: remove it: it is the namespace of the Application`,
 		`podMetadata: {name: a}`:                                                `spec.podMetadata.name: remove it: Kubernetes names the pods`,
 		`applicationClass: gold`:                                                `spec.applicationClass: did you mean className?`,
-		`routes: [{tls: {enabled: true}}]`:                                      `spec.routes[0].tls.enabled: remove it: TLS is enabled where it is set, even if empty, as in tls: {}`,
+		`routes: [{tls: {enabled: true}}]`:                                      `spec.routes[0].tls.enabled: ` + routeTLS,
 		`routes: [{tls: {redirectToHttps: true}}]`:                              `spec.routes[0].tls.redirectToHttps: did you mean redirect?`,
 		`routes: [{redirectToHttps: true}]`:                                     `spec.routes[0].redirectToHttps: did you mean tls.redirect?`,
 		`nodePort: 30080`:                                                       `spec.nodePort: Kubernetes chooses the node port: did you mean service.type: NodePort?`,

@@ -3,7 +3,12 @@
 
 package manifest
 
-import v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+import (
+	"slices"
+	"strings"
+
+	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+)
 
 // kubernetesWords are fields of Kubernetes' own kinds, of charts and of Compose files, and the fields of Fairlead for the same purpose: by
 // their paths from the map that the unknown field is in, or from the top.
@@ -116,10 +121,13 @@ const (
 	ofNamespace    = "remove it: it is the namespace of the Application"
 	podName        = "remove it: Kubernetes names the pods"
 	tlsSet         = "remove it: TLS is enabled where it is set, even if empty, as in tls: {}"
-	namespaces     = "a namespace is selected by the label with its name, as in namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}"
-	defaultClass   = "the annotation " + v1.AnnotationDefaultClass + ": \"true\" makes the class a default"
-	zone           = "set nodeSelector, with the label topology.kubernetes.io/zone, for one zone; to spread the pods over all zones, set topologySpreadConstraints"
-	amounts        = "a class has no maximum of CPU or memory: set requireResourceLimits, and a LimitRange or a ResourceQuota in the namespaces"
+	routeTLSSet    = "remove it: TLS is enabled where tls is set: for an Ingress with secretName in it; for an HTTPRoute even if empty, as in tls: {}, " +
+		"since its listener has the certificate"
+	rollbackOn   = "did you mean policy: OnFailure?"
+	namespaces   = "a namespace is selected by the label with its name, as in namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}"
+	defaultClass = "the annotation " + v1.AnnotationDefaultClass + ": \"true\" makes the class a default"
+	zone         = "set nodeSelector, with the label topology.kubernetes.io/zone, for one zone; to spread the pods over all zones, set topologySpreadConstraints"
+	amounts      = "a class has no maximum of CPU or memory: set requireResourceLimits, and a LimitRange or a ResourceQuota in the namespaces"
 )
 
 // hints say what to do about fields for which a kind has no field, or has it elsewhere: by the kind and the path.
@@ -196,14 +204,14 @@ var hints = map[string]map[string]string{
 		"spec.pvc":                                                  "did you mean mounts[].persistentVolumeClaim.claimName?",
 		"spec.restart":                                              "remove it: the containers of an Application always restart",
 		"spec.restartPolicy":                                        "remove it: the containers of an Application always restart",
-		"spec.rollback.enabled":                                     "did you mean policy: OnFailure?",
+		"spec.rollback.enabled":                                     rollbackOn,
 		"spec.routes[].clusterIssuer":                               issuer,
 		"spec.routes[].issuer":                                      issuer,
 		"spec.routes[].paths[].exact":                               "did you mean path, with pathType: Exact?",
 		"spec.routes[].paths[].prefix":                              "did you mean path, with pathType: Prefix?",
 		"spec.routes[].paths[].service":                             "remove it: a route leads to the Service of its Application; port names one of its ports",
 		"spec.routes[].tls.clusterIssuer":                           issuer,
-		"spec.routes[].tls.enabled":                                 tlsSet,
+		"spec.routes[].tls.enabled":                                 routeTLSSet,
 		"spec.routes[].tls.issuer":                                  issuer,
 		"spec.schedule":                                             "remove it: the pods of an Application always run; use a CronJob for a task",
 		"spec.selector":                                             "remove it: Fairlead sets the selectors of the Deployment and the Service",
@@ -250,6 +258,7 @@ var hints = map[string]map[string]string{
 		"spec.defaults.networkPolicy.ingress[].from[].namespace": namespaces,
 		"spec.defaults.podMetadata.name":                         podName,
 		"spec.defaults.podMetadata.namespace":                    ofNamespace,
+		"spec.defaults.rollback.enabled":                         rollbackOn,
 		"spec.defaults.routes.clusterIssuer":                     classIssuer,
 		"spec.defaults.routes.hostnames":                         "a class has no host names; limits.allowedHostnames restricts them",
 		"spec.defaults.routes.issuer":                            classIssuer,
@@ -269,4 +278,20 @@ var hints = map[string]map[string]string{
 		"spec.namespaceSelector.matchNames":                      namespaces,
 		"spec.namespaces":                                        namespaces,
 	},
+}
+
+// hintIfDisabled says how to turn off what "enabled: false" is in. To remove that line alone would turn it on. It is "" if the field is another
+// one, or says something else.
+func (d *Document) hintIfDisabled(path string) string {
+	parent, isSwitch := strings.CutSuffix(path, ".enabled")
+	if !isSwitch || !slices.Contains([]string{"false", "no", "off"}, strings.ToLower(d.given(path))) {
+		return ""
+	}
+	switch name := parent[strings.LastIndex(parent, ".")+1:]; name {
+	case "rollback":
+		return "did you mean policy: Never?"
+	case "autoscaling", "livenessProbe", "monitoring", "networkPolicy", "readinessProbe", "startupProbe", "tls":
+		return "remove " + name + " as a whole: it is enabled where it is set"
+	}
+	return ""
 }

@@ -4,6 +4,7 @@
 package manifest
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -33,7 +34,7 @@ var itemIndex = regexp.MustCompile(`\[\d+\]`)
 // unknownField names the fields that the user may have meant: those beside it for the same purpose or with nearly the same name, and
 // those elsewhere with exactly this name.
 func unknownField(d *Document, resource *crdschema.Resource, path string) *field.Error {
-	if hint := hintFor(resource, path); hint != "" {
+	if hint := cmp.Or(d.hintIfDisabled(path), hintFor(resource, path)); hint != "" {
 		return field.Forbidden(field.NewPath(path), "unknown field: "+hint)
 	}
 	if selector := selectorAbove(resource.Structural, path); selector != "" {
