@@ -18,6 +18,7 @@ import (
 // TestLintNamesTheLine: a mistake is at the line of its own field, and not at that of a field above it.
 func TestLintNamesTheLine(t *testing.T) {
 	const object = "apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: {name: web}\nspec:\n  image: web\n"
+	const ofTemplate = "if this is a template, lint its output, such as the output of helm template"
 	for name, test := range map[string]struct{ fields, want string }{
 		"a key with a dot": {
 			"  config:\n    mountPath: /a\n    a.yaml: b\n",
@@ -42,6 +43,42 @@ func TestLintNamesTheLine(t *testing.T) {
 		"a tab after the name of a field": {
 			"  resources:\n\trequests: {}\n",
 			"-:7: yaml: line 7: found character that cannot start any token, probably a tab: indent with spaces (syntax)",
+		},
+		"a value that begins with a percent sign": {
+			"  command: [%s]\n",
+			"-:6: yaml: line 6: found character that cannot start any token: put the value in quotes (syntax)",
+		},
+		"a value that begins with an at sign": {
+			"  args:\n  - @file\n",
+			"-:7: yaml: line 7: found character that cannot start any token: put the value in quotes (syntax)",
+		},
+		"a value that begins with a backtick": {
+			"  args: [a, `date`]\n",
+			"-:6: yaml: line 6: found character that cannot start any token: put the value in quotes (syntax)",
+		},
+		"a host name with a wildcard": {
+			"  routes:\n  - hostnames:\n    - *.example.com\n",
+			"-:8: yaml: line 8: did not find expected alphabetic or numeric character: put the value in quotes, since * begins an alias (syntax)",
+		},
+		"a value that begins with an ampersand": {
+			"  args: [&.a]\n",
+			"-:6: yaml: line 6: did not find expected alphabetic or numeric character: put the value in quotes, since & begins an anchor (syntax)",
+		},
+		"a condition of a template": {
+			"  {{- if .Values.replicas }}\n  replicas: 1\n  {{- end }}\n",
+			"-:6: yaml: line 6: could not find expected ':': " + ofTemplate + " (syntax)",
+		},
+		"a value of a template": {
+			"  resources:\n    {{- toYaml .Values.resources | nindent 4 }}\n",
+			"-:7: yaml: line 7: did not find expected node content: " + ofTemplate + " (syntax)",
+		},
+		"two values of a template": {
+			"  className: {{ .Values.a }}:{{ .Values.b }}\n",
+			"-:6: yaml: line 6: did not find expected key: " + ofTemplate + " (syntax)",
+		},
+		"a tab in a template": {
+			"  className: {{ .Values.a }}\n  resources:\n\trequests: {}\n",
+			"-:8: yaml: line 8: found character that cannot start any token, probably a tab: indent with spaces (syntax)",
 		},
 		"a bracket that is left open": {
 			"  command: [a,\n  args: []\n",

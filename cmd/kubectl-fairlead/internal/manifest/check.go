@@ -233,7 +233,7 @@ func firstWord(text string) string {
 // store does what an API server does before it stores an object, and decodes it.
 func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 	if d.syntax != nil {
-		return []Problem{{File: d.File, Line: d.line(""), Rule: Syntax, Message: syntaxOf(d.syntax)}}
+		return []Problem{{File: d.File, Line: d.line(""), Rule: Syntax, Message: d.syntax.Error()}}
 	}
 	resource := c.resources[d.Kind]
 	object := runtime.DeepCopyJSON(d.object)

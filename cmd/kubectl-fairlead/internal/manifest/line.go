@@ -227,9 +227,3 @@ func child(node *yamlv3.Node, name string) *yamlv3.Node {
 	value, _, _ := stepInto(node, name)
 	return value
 }
-
-// syntaxOf is the error of the parser, with what mostly causes it.
-func syntaxOf(err error) string {
-	const tab = "found character that cannot start any token"
-	return strings.Replace(err.Error(), tab, tab+", probably a tab: indent with spaces", 1)
-}

@@ -63,7 +63,7 @@ func parse(file string, content []byte) []*Document {
 		case errors.Is(err, io.EOF):
 			return documents
 		case err != nil:
-			return append(documents, &Document{File: file, syntax: atMistake(content, err)})
+			return append(documents, &Document{File: file, syntax: withCause(content, atMistake(content, err))})
 		case len(node.Content) == 1:
 			documents = append(documents, documentsOf(file, node.Content[0])...)
 		}

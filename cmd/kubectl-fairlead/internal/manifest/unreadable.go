@@ -4,16 +4,56 @@
 package manifest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
+	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
 // rewrittenLine is what the library says before a message: its line is of the text that this package wrote, and not of the file.
 var rewrittenLine = regexp.MustCompile(`^(yaml: )?(unmarshal errors:\s+)?(line \d+: )?`)
+
+const ofTemplate = "if this is a template, lint its output, such as the output of helm template"
+
+// withCause adds to an error of the parser what mostly causes it. What the parser finds in a template says nothing to its author.
+func withCause(content []byte, syntax error) error {
+	const noToken, noName, braces = "cannot start any token", "alphabetic or numeric character", "{{"
+	message, line := syntax.Error(), lineOf(content, syntax)
+	var cause string
+	switch ofLine := strings.Contains(line, braces); {
+	case strings.Contains(message, noToken) && !ofLine && strings.Contains(line, "\t"):
+		return fmt.Errorf("%w, probably a tab: indent with spaces", syntax)
+	case strings.Contains(message, noToken) && !ofLine:
+		cause = "put the value in quotes"
+	case strings.Contains(message, noName) && !ofLine && strings.Contains(line, "*"):
+		cause = "put the value in quotes, since * begins an alias"
+	case strings.Contains(message, noName) && !ofLine:
+		cause = "put the value in quotes, since & begins an anchor"
+	case bytes.Contains(content, []byte(braces)):
+		cause = ofTemplate
+	default:
+		return syntax
+	}
+	return fmt.Errorf("%w: %s", syntax, cause)
+}
+
+// lineOf is the line that a syntax error names; "" if it names none of the file.
+func lineOf(content []byte, syntax error) string {
+	found := syntaxLine.FindStringSubmatch(syntax.Error())
+	if found == nil {
+		return ""
+	}
+	lines := strings.Split(string(content), "\n")
+	if count, err := strconv.Atoi(found[1]); err == nil && count > 0 && count <= len(lines) {
+		return lines[count-1]
+	}
+	return ""
+}
 
 // unreadable says why JSON cannot have the YAML, at the node that is the cause.
 func unreadable(node *yamlv3.Node, cause error) (at *yamlv3.Node, err error) {
@@ -85,7 +125,7 @@ func noNumber(value *yamlv3.Node) error {
 func noKey(key, value *yamlv3.Node) error {
 	switch of := original(key); {
 	case of.Kind == yamlv3.MappingNode:
-		return errors.New("a key is a map: if this is a template, lint its output, such as the output of helm template; else put the key in quotes")
+		return errors.New("a key is a map: " + ofTemplate + "; else put the key in quotes")
 	case of.Kind != yamlv3.ScalarNode:
 		return errors.New("a key is a list: put it in quotes")
 	case of.ShortTag() == "!!null":
