@@ -126,6 +126,7 @@ func TestLintOfFieldsOfOtherTools(t *testing.T) {
 		`podTemplate: {}`:                                        `spec.podTemplate: ` + inTemplate,
 		`hostnames: [a.example.com]`:                             `spec.hostnames: did you mean spec.routes[].hostnames?`,
 		`config: {a.yaml: b}`:                                    `spec.config.a.yaml: a file belongs in data, as in data: {a.yaml: …}`,
+		`config: {mountPath: /a, MODE: b}`:                       `spec.config.MODE: a file belongs in data, as in data: {MODE: …}; an environment variable belongs in spec.env`,
 		`config: {mountPath: /a, files: {a.yaml: b}}`:            `spec.config.files: did you mean data?`,
 		`config: {name: a, mountPath: /a}`:                       `spec.config.name: remove it: Fairlead names the ConfigMap of config; one that exists already belongs in mounts[].configMap`,
 		`autoscaling: {enabled: true, maxReplicas: 2}`:           `spec.autoscaling.enabled: remove it: autoscaling is enabled where it is set`,
@@ -289,6 +290,21 @@ func TestLintOfMetadata(t *testing.T) {
 		in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: Application\nmetadata: " + metadata + "\nspec: {image: web, surplus: {}}\n")
 		code := Run(t.Context(), streams, []string{"lint", "-f", "-"})
 		if want = "-:3: " + want + " (schema)\n" + other; code != ExitNo || out.String() != want {
+			t.Errorf("exit code %d, %s, want %s", code, out, want)
+		}
+	}
+}
+
+// TestLintOfMetadataWithoutIndentation: what is not indented below metadata is at the top, where it means nothing else.
+func TestLintOfMetadataWithoutIndentation(t *testing.T) {
+	for _, kind := range []string{"Application", "ApplicationClass"} {
+		streams, in, out, _ := genericiooptions.NewTestIOStreams()
+		in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: " + kind + "\nmetadata:\nname: web\nnamespace: shop\nlabels: {a: b}\nannotations: {a: b}\nspec: {}\n")
+		want := "-:3: metadata.name: Required value (schema)\n"
+		for i, field := range []string{"name", "namespace", "labels", "annotations"} {
+			want += fmt.Sprintf("-:%d: %s: Forbidden: unknown field: did you mean metadata.%[2]s? (schema)\n", 4+i, field)
+		}
+		if code := Run(t.Context(), streams, []string{"lint", "-f", "-"}); code != ExitNo || !strings.HasPrefix(out.String(), want) {
 			t.Errorf("exit code %d, %s, want %s", code, out, want)
 		}
 	}

@@ -44,6 +44,9 @@ func unknownField(d *Document, resource *crdschema.Resource, path string) *field
 	if at := strings.LastIndex(path, "."); at >= 0 {
 		parent, name = path[:at], path[at+1:]
 	}
+	if parent == "" && slices.Contains(metadataFields(), name) { // It lacks its indentation.
+		return field.Forbidden(field.NewPath(path), didYouMean("metadata."+name))
+	}
 	first := min(1, len(name))
 	words, listed := kubernetesWords[strings.ToLower(name[:first])+name[first:]] // Port is port.
 	meant := fieldsAmong(resource.Structural, parent+".", words)
@@ -66,6 +69,9 @@ func unknownField(d *Document, resource *crdschema.Resource, path string) *field
 	}
 	if item := d.namedByKey(resource.Structural, path); item != "" {
 		return field.Forbidden(field.NewPath(path), "unknown field: the name belongs in name, as in "+item)
+	}
+	if parent == "spec.config" && resource.Kind == v1.ApplicationKind {
+		return field.Forbidden(field.NewPath(path), "unknown field: "+fileInData(name)+"; an environment variable belongs in spec.env")
 	}
 	if isOfKubernetes(resource, parent, name) {
 		return field.Forbidden(field.NewPath(path), "unknown field: "+notOffered)
@@ -101,7 +107,7 @@ func hintFor(resource *crdschema.Resource, path string) string {
 		return hint
 	}
 	if file, below := strings.CutPrefix(path, "spec.config."); below && strings.Contains(file, ".") && !isClass {
-		return "a file belongs in data, as in data: {" + file + ": …}"
+		return fileInData(file)
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(path, "spec."), "defaults.")
 	if isClass && slices.Contains(fieldsOfSpec(), name) && !hasField(fieldsOf(resource.Structural, "spec.defaults"), name) {
@@ -109,6 +115,8 @@ func hintFor(resource *crdschema.Resource, path string) string {
 	}
 	return ""
 }
+
+func fileInData(name string) string { return "a file belongs in data, as in data: {" + name + ": …}" }
 
 // selectorAbove is the path of the label selector that the unknown field is in; "" if there is none, or the field is a misspelt one of it or
 // in one of its fields.
