@@ -199,8 +199,11 @@ func TestLintOfEmptyValues(t *testing.T) {
 		"  config: {mountPath: /a, data: {a: }}\n":                     "-:6: spec.config.data: Invalid value: 0: spec.config.data in body should have at least 1 properties",
 		"  config:\n    mountPath: /a\n    data:\n      a:\n":          "-:8: spec.config.data: Invalid value: 0: spec.config.data in body should have at least 1 properties",
 		"  config: {mountPath: /a, data: {a: \"\"}}\n":                 "1 object checked",
-		"  mounts: [{mountPath: /a, emptyDir: }]\n":                    "-:6: " + noSource,
-		"  mounts:\n  - mountPath: /a\n    emptyDir:\n":                "-:7: " + noSource,
+		"  mounts: [{mountPath: /a, emptyDir: }]\n":                    "-:6: " + noSource + ": emptyDir has no value, so write emptyDir: {} (cel)\n",
+		"  mounts:\n  - mountPath: /a\n    emptyDir:\n":                "-:7: " + noSource + ": emptyDir has no value, so write emptyDir: {} (cel)\n",
+		"  mounts: [{mountPath: /a, subPath: , secret: }]\n":           "-:6: " + noSource + ": secret has no value, so write its fields (cel)\n",
+		"  mounts: [{mountPath: /a, subPath: }]\n":                     "-:6: " + noSource + " (cel)\n",
+		"  readinessProbe: {exec: }\n":                                 "-:6: spec.readinessProbe: Invalid value: exactly one of exec, httpGet, tcpSocket, grpc must be set, and none is: exec has no value, so write its fields (cel)\n",
 		"  env: [{name: }]\n":                                          "-:6: spec.env[0].name: Required value",
 		"  readinessProbe: {httpGet: {path: /, port: 80, scheme: }}\n": "-:6: warning: spec.readinessProbe.httpGet.scheme: ",
 	} {

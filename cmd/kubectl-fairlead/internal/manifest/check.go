@@ -255,7 +255,7 @@ func (c *Checker) store(ctx context.Context, d *Document, into any) []Problem {
 		return d.problems(Schema, errs)
 	}
 	if errs := resource.CheckRules(ctx, object); len(errs) > 0 {
-		return d.problems(CEL, errs)
+		return d.problems(CEL, d.withEmpty(errs))
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, into, true); err != nil {
 		return []Problem{{File: d.File, Line: d.line(""), Object: d.Kind + "/" + d.Name, Rule: Schema, Message: err.Error()}}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -45,6 +46,30 @@ func lacksKey(resource *crdschema.Resource, err *field.Error) bool {
 		_, has := keys[key]
 		return !has && slices.Contains(list.Items.ValueValidation.Required, key)
 	})
+}
+
+// withEmpty adds to an error about a map that has none of some fields the one that the file has without a value. The API server leaves it out
+// before it checks the rules.
+func (d *Document) withEmpty(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		given := d.at(err.Field)
+		if given == nil || !strings.HasSuffix(err.Detail, "and none is") {
+			continue
+		}
+		words := strings.FieldsFunc(err.Detail, func(letter rune) bool { return !unicode.IsLetter(letter) })
+		for i := 0; i+1 < len(given.Content); i += 2 {
+			name, write := given.Content[i].Value, "its fields"
+			if !slices.Contains(words, name) || original(given.Content[i+1]).ShortTag() != "!!null" {
+				continue
+			}
+			if name == "emptyDir" {
+				write = "emptyDir: {}"
+			}
+			err.Detail += ": " + name + " has no value, so write " + write
+			break
+		}
+	}
+	return errs
 }
 
 // quoteQuantities quotes quantities as the file has them. Kubernetes rewrites 0.3Gi to 322122547200m.
