@@ -292,7 +292,7 @@ func (a *adopting) rollOut(ctx context.Context) error {
 		if err := a.readDeployment(ctx); err != nil {
 			return err
 		}
-		return fmt.Errorf("there is nothing to roll out: namespace %s has no Application %s. Adopt the Deployment first: run %s", a.namespace, a.name, a.command(""))
+		return fmt.Errorf("there is nothing to roll out: namespace %s has no Application %s. Adopt the Deployment first: run %s", a.namespace, a.name, a.command(strings.TrimSpace(a.harden(ctx))))
 	}
 	if err != nil {
 		return err
