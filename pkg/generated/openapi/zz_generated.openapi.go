@@ -2193,7 +2193,7 @@ func schema_pkg_apis_apps_v1_HTTPGetAction(ref common.ReferenceCallback) common.
 					},
 					"host": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Host header's and connection's host. Default: the pod's address.",
+							Description: "Host to connect to, and of the header Host. Default: the pod's address.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

@@ -164,7 +164,7 @@ type HTTPGetAction struct {
 	// +optional
 	Port *intstr.IntOrString `json:"port,omitempty"`
 
-	// Host header's and connection's host. Default: the pod's address.
+	// Host to connect to, and of the header Host. Default: the pod's address.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	Host string `json:"host,omitempty"`

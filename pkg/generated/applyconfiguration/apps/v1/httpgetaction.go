@@ -19,7 +19,7 @@ type HTTPGetActionApplyConfiguration struct {
 	Path *string `json:"path,omitempty"`
 	// Name or number of the container's port. Default: the primary port.
 	Port *intstr.IntOrString `json:"port,omitempty"`
-	// Host header's and connection's host. Default: the pod's address.
+	// Host to connect to, and of the header Host. Default: the pod's address.
 	Host *string `json:"host,omitempty"`
 	// Scheme of the request. Default HTTP.
 	Scheme *corev1.URIScheme `json:"scheme,omitempty"`
