@@ -108,7 +108,7 @@ func consents(live metav1.Object, application *v1.Application) bool {
 // the reason says how a user consents to that. Without the labels the informers do not have the object.
 func (s Step) Foreign(application *v1.Application, live metav1.Object) Step {
 	s.Action, s.Reason = NotOwned, NotOwnedMessage(application, s.Ref, live)
-	s.Adoptable, s.LeftBehind = Adoptable(s.Ref.Kind, live), IsLeftover(live)
+	s.Adoptable, s.LeftBehind, s.Former = Adoptable(s.Ref.Kind, live), IsLeftover(live), IsFormer(application, live)
 	if application.Spec.AdoptionPolicy != v1.AdoptionConsented || !adopts(s.Ref.Kind) || metav1.GetControllerOfNoCopy(live) != nil {
 		return s
 	}

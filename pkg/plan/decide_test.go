@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -133,7 +134,7 @@ func TestDecide(t *testing.T) {
 			happen: func(s child.Snapshot) {
 				live[*corev1.Service](s, child.Service).OwnerReferences[0].UID = "an-older-uid"
 			},
-			want: []string{"NotOwned Service shop/web: Service web exists and belongs to Application web (UID an-older-uid); give the Application another name"},
+			want: []string{"NotOwned Service shop/web: Service web belongs to an earlier Application of this name, which is gone; Kubernetes deletes it"},
 		},
 		{
 			name: "a foreign object is refused even while it is being deleted",
@@ -196,6 +197,10 @@ func TestNotOwnedMessage(t *testing.T) {
 	owner := func(controller *bool) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", UID: "db-uid", Controller: controller}}
 	}
+	earlier := func(name string, uid types.UID) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.ApplicationKind, Name: name, UID: uid, Controller: new(true)}}
+	}
+	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "new"}, Spec: v1.ApplicationSpec{Config: &v1.Config{}}}
 	for _, test := range []struct {
 		name   string
 		owners []metav1.OwnerReference
@@ -204,10 +209,12 @@ func TestNotOwnedMessage(t *testing.T) {
 		{"of nobody", nil, nobodys},
 		{"of a mere owner", owner(nil), nobodys},
 		{"of no controller", owner(new(false)), nobodys},
+		{"of an earlier Application", earlier("web", "old"), "ConfigMap web-config belongs to an earlier Application of this name, which is gone; Kubernetes deletes it"},
+		{"of another Application", earlier("other", "old"), "ConfigMap web-config exists and belongs to Application other (UID old); give the Application another name"},
 		{"of a controller", owner(new(true)), "ConfigMap web-config exists and belongs to StatefulSet db (UID db-uid); give the Application another name"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := plan.NotOwnedMessage(&v1.Application{Spec: v1.ApplicationSpec{Config: &v1.Config{}}}, child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web-config"}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
+			if got := plan.NotOwnedMessage(application, child.Ref{Kind: child.ConfigMap, Namespace: "shop", Name: "web-config"}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

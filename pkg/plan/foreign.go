@@ -69,9 +69,19 @@ func stays(object metav1.Object) bool {
 	return !waits && object.GetDeletionTimestamp() == nil && metav1.GetControllerOfNoCopy(object) == nil
 }
 
+// IsFormer reports whether the object belongs to an earlier Application of the name. That is gone, so Kubernetes deletes the object.
+func IsFormer(application *v1.Application, object metav1.Object) bool {
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && controller.Kind == v1.ApplicationKind && controller.APIVersion == v1.SchemeGroupVersion.String() &&
+		controller.Name == application.Name && controller.UID != application.UID
+}
+
 // NotOwnedMessage names an object that has the name of a child, says whose it is, and what to do.
 func NotOwnedMessage(application *v1.Application, ref child.Ref, object metav1.Object) string {
 	name := ref.Kind.Kind + " " + ref.Name
+	if IsFormer(application, object) {
+		return name + " belongs to an earlier Application of this name, which is gone; " + NotOwnedAdvice(application, ref, object)
+	}
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return fmt.Sprintf("%s exists and belongs to %s %s (UID %s); %s", name, controller.Kind, controller.Name, controller.UID, NotOwnedAdvice(application, ref, object))
 	}
@@ -88,6 +98,9 @@ const nameAccount = "name it in spec.serviceAccount.name if that is allowed"
 func NotOwnedAdvice(application *v1.Application, ref child.Ref, object metav1.Object) string {
 	const rename = "give the Application another name"
 	kind := ref.Kind
+	if IsFormer(application, object) {
+		return "Kubernetes deletes it"
+	}
 	if metav1.GetControllerOfNoCopy(object) != nil {
 		return rename
 	}

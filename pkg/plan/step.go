@@ -94,6 +94,8 @@ type Step struct {
 	Adoptable bool
 	// LeftBehind means that an earlier Application left a live object behind that is NotOwned.
 	LeftBehind bool
+	// Former means that a live object that is NotOwned belongs to an earlier Application of the name. Kubernetes deletes it.
+	Former bool
 	// Adopted are, for Adopt, the fields that the Application takes over from other field managers.
 	Adopted *fieldpath.Set
 	// Selects are, for the Adopt of a Service, the labels by which the live one selects pods. The writer proves that

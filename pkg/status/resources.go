@@ -300,6 +300,12 @@ func summarizeResults(in Input, children []assessment, now time.Time) (s summary
 			continue
 		}
 		stalled := stalls(reason)
+		// What an earlier Application of the name had goes away without a user.
+		if others := slices.DeleteFunc(slices.Clone(same), func(a assessment) bool { return a.Former }); len(others) > 0 {
+			same = others
+		} else {
+			stalled = false
+		}
 		if lasting := in.lasting(same, reason, now); len(lasting) > 0 {
 			stalled, same = true, lasting
 		}
@@ -332,6 +338,8 @@ func blockedMessage(same []assessment) string {
 		return subject + ": " + text.Truncate(first.message, maxBlocked)
 	case len(same) == 1:
 		return text.Truncate(first.message, maxBlocked)
+	case first.Former: // Then all are.
+		return subject + " belong to an earlier Application of this name, which is gone; Kubernetes deletes them."
 	default:
 		if !slices.ContainsFunc(same, func(a assessment) bool { return !a.LeftBehind }) {
 			return subject + " exist, left behind by an earlier Application; take them back as docs/guides/take-back.md says, or give the Application another name."

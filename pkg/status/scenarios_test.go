@@ -64,6 +64,8 @@ func scenarios() []scenario {
 	service := func(action plan.Action) plan.Result { return result(action, child.Service, "web", newService()) }
 	foreign := service(plan.NotOwned)
 	foreign.Reason = "Service web exists and belongs to Service chart (UID 1); give the Application another name"
+	former := service(plan.NotOwned)
+	former.Former = true
 	forbidden := func(message string) error { return apierrors.NewForbidden(services, "web", errors.New(message)) }
 	const (
 		current    = "Current"
@@ -203,6 +205,16 @@ func scenarios() []scenario {
 		}), no, v1.ReasonDeleting, rec, "Terminating", ""},
 
 		{"a foreign object", with(replace(foreign)), no, v1.ReasonConflict, stalled, failed, "Service web exists and belongs to Service chart (UID 1); give the Application another name."},
+		{"objects of an earlier Application of the name", with(replace(former), func(in *Input, _ *appsv1.Deployment) {
+			r := result(plan.NotOwned, child.ConfigMap, "web-config", nil)
+			r.Former = true
+			in.Results = append(in.Results, r)
+		}), no, v1.ReasonConflict, rec, inProgress, "Service web and 1 more belong to an earlier Application of this name, which is gone; Kubernetes deletes them. Checked again within 30 s."},
+		{"an object of an earlier Application beside a foreign one", with(replace(foreign), func(in *Input, _ *appsv1.Deployment) {
+			r := result(plan.NotOwned, child.ConfigMap, "web-config", nil)
+			r.Former = true
+			in.Results = append(in.Results, r)
+		}), no, v1.ReasonConflict, stalled, failed, "Service web exists and belongs to Service chart (UID 1); give the Application another name."},
 		{"a foreign Deployment", with(func(in *Input, d *appsv1.Deployment) {
 			d.OwnerReferences = nil
 			in.Results[0].Action, in.Results[0].Reason = plan.NotOwned, "Deployment web exists and does not belong to the Application"

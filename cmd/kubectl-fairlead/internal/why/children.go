@@ -150,6 +150,11 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 	finding.Next = append(first, finding.Next...)
 	object := resource.Kind + "/" + resource.Name
 	created := live.GetCreationTimestamp().Time
+	if plan.IsFormer(f.app, live) {
+		finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.ownerReferences", Message: "controlled by an Application of this name that is gone", Time: &created})
+		finding.Next = []string{"Wait: Kubernetes deletes it, and Fairlead then creates its own within 30 s."}
+		return finding
+	}
 	if owner := metav1.GetControllerOfNoCopy(live); owner != nil {
 		finding.Evidence = append(finding.Evidence, Evidence{Object: object, Field: "metadata.ownerReferences", Message: fmt.Sprintf("controlled by %s %s", owner.Kind, owner.Name), Time: &created})
 		finding.Next = []string{fmt.Sprintf("Change %s %s, which would create it again; or give the Application another name.", owner.Kind, owner.Name)}

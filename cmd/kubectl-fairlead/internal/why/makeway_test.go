@@ -117,6 +117,21 @@ func TestServiceAccountWithoutDeployment(t *testing.T) {
 	})
 }
 
+// TestWaitsForTheEarlierApplication: Kubernetes has not deleted yet what an Application of the name had that is gone.
+func TestWaitsForTheEarlierApplication(t *testing.T) {
+	loaded := clustertest.Load(t, "paused")
+	earlier := loaded.Application.DeepCopy()
+	earlier.UID = "earlier"
+	policy := &networkingv1.NetworkPolicy{}
+	policy.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(earlier, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))}
+	addForeign(loaded, child.NetworkPolicy, policy, v1.ResourceConflict, "NetworkPolicy web belongs to an earlier Application of this name, which is gone; Kubernetes deletes it.")
+	wantParts(t, "an earlier Application", shown(t, loaded), map[string]bool{
+		"controlled by an Application of this name that is gone\n":                           true,
+		"   → Wait: Kubernetes deletes it, and Fairlead then creates its own within 30 s.\n": true,
+		"Change Application": false, "another name": false,
+	})
+}
+
 // TestKeepsOthersObject: a user who keeps an object of others can tell the Application to make none. The advice agrees with the message of the
 // controller.
 func TestKeepsOthersObject(t *testing.T) {
