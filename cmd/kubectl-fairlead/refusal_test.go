@@ -4,7 +4,6 @@
 package main_test
 
 import (
-	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,23 +21,13 @@ func TestEditsOfARefusedSpec(t *testing.T) {
 	p := start(t)
 	classes := p.fairlead.AppsV1().ApplicationClasses()
 	requests := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}}
-	created, err := classes.Create(t.Context(), &v1.ApplicationClass{
-		ObjectMeta: metav1.ObjectMeta{Name: p.namespace}, Spec: v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{Resources: &requests}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := classes.Delete(context.Background(), created.Name, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
-	p.create("web", "{image: example.com/web:1, replicas: 2, className: "+created.Name+"}")
+	class := p.class(v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{Resources: &requests}})
+	p.create("web", "{image: example.com/web:1, replicas: 2, className: "+class+"}")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	p.want(0, []string{"set", "image", "web", "example.com/web:2"})
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	tighten := []byte(`{"spec":{"limits":{"maxReplicas":1}}}`)
-	if _, err := classes.Patch(t.Context(), created.Name, types.MergePatchType, tighten, metav1.PatchOptions{}); err != nil {
+	if _, err := classes.Patch(t.Context(), class, types.MergePatchType, tighten, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	p.eventually("the class to refuse the spec", func() bool {

@@ -19,27 +19,16 @@ import (
 func TestUndoOfClassChange(t *testing.T) {
 	p := start(t)
 	classes := p.fairlead.AppsV1().ApplicationClasses()
-	created, err := classes.Create(t.Context(), &v1.ApplicationClass{
-		ObjectMeta: metav1.ObjectMeta{Name: p.namespace},
-		Spec: v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{
-			ProgressDeadlineSeconds: new(int32(5)), Rollback: &v1.DefaultRollback{Policy: v1.RollbackOnFailure},
-			PodMetadata: &v1.PodMetadata{Annotations: map[string]string{"tier": "gold"}},
-		}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := classes.Delete(context.Background(), created.Name, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
-	p.create("web", "{image: example.com/web:1, replicas: 1, className: "+created.Name+"}")
+	class := p.class(v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{
+		ProgressDeadlineSeconds: new(int32(5)), Rollback: &v1.DefaultRollback{Policy: v1.RollbackOnFailure},
+		PodMetadata: &v1.PodMetadata{Annotations: map[string]string{"tier": "gold"}},
+	}})
+	p.create("web", "{image: example.com/web:1, replicas: 1, className: "+class+"}")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	annotate := func(value string) {
 		t.Helper()
 		patch := []byte(`{"spec":{"defaults":{"podMetadata":{"annotations":{"simulate.fairlead.dev/behavior":` + value + `}}}}}`)
-		if _, err := classes.Patch(t.Context(), created.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		if _, err := classes.Patch(t.Context(), class, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,11 +57,27 @@ func TestUndoOfClassChange(t *testing.T) {
 		t.Errorf("undo of nothing says %q", r.stderr)
 	}
 	slow := []byte(`{"spec":{"defaults":{"progressDeadlineSeconds":600}}}`) // So that no rollback comes first.
-	if _, err := classes.Patch(t.Context(), created.Name, types.MergePatchType, slow, metav1.PatchOptions{}); err != nil {
+	if _, err := classes.Patch(t.Context(), class, types.MergePatchType, slow, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	annotate(`"crash-loop"`)
 	p.eventually("the rollout to fail", func() bool { return strings.Contains(p.run("why", "web").stdout, "undo web --to-revision=") })
 	p.want(0, []string{"undo", "web"}, strings.Replace(pinned, "revision 1", "revision 3", 1)+p.namespace+unpin+"\n")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+}
+
+// class creates a class for the test alone, and returns its name.
+func (p *plugin) class(spec v1.ApplicationClassSpec) string {
+	p.Helper()
+	classes := p.fairlead.AppsV1().ApplicationClasses()
+	created, err := classes.Create(p.Context(), &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: p.namespace}, Spec: spec}, metav1.CreateOptions{})
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(func() {
+		if err := classes.Delete(context.WithoutCancel(p.Context()), created.Name, metav1.DeleteOptions{}); err != nil {
+			p.Error(err)
+		}
+	})
+	return created.Name
 }
