@@ -149,7 +149,14 @@ func (a *adopting) announceIgnored(application *v1.Application) {
 // announceUnneeded names what the user accepts in vain, perhaps by a wrong path.
 func (a *adopting) announceUnneeded(needed []string, why string) {
 	for _, path := range a.accept {
-		if !slices.Contains(needed, path) {
+		within := func(other string) bool {
+			return strings.HasPrefix(other, path+".") || strings.HasPrefix(other, path+"[")
+		}
+		switch {
+		case slices.Contains(needed, path):
+		case slices.ContainsFunc(needed, within):
+			a.tool.screen().Hanging("  ! ", "--accept='"+path+"' changes nothing: name each path below it that is lost.")
+		default:
 			a.tool.screen().Hanging("  ! ", "--accept='"+path+"' changes nothing: "+why)
 		}
 	}

@@ -238,6 +238,20 @@ func TestBackupInTheWay(t *testing.T) {
 	}
 }
 
+// TestAcceptedAbove: the Application has come to have an annotation of its own, so each that the pods lose has a path of its own.
+func TestAcceptedAbove(t *testing.T) {
+	var out bytes.Buffer
+	tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+	tool.Out, tool.getenv = &out, func(string) string { return "" }
+	a := adopting{tool: tool, accept: []string{".metadata.annotations", ".spec.hostNetwork", ".metadata.labels[a]"}}
+	a.announceUnneeded([]string{".metadata.annotations[a]", ".metadata.labels[a]", ".spec.hostNetworks"}, "nothing is lost there.")
+	const want = "  ! --accept='.metadata.annotations' changes nothing: name each path below it that is lost.\n" +
+		"  ! --accept='.spec.hostNetwork' changes nothing: nothing is lost there.\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
 // TestIgnoredFlags: what an earlier run decided, and what names nothing, is not ignored silently.
 func TestIgnoredFlags(t *testing.T) {
 	const (
