@@ -1488,7 +1488,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Containers that run before the application. restartPolicy Always makes a native sidecar: it starts before the application and runs as long.",
+							Description: "Containers that run before the application. restartPolicy Always makes a native sidecar: it starts before the application and runs as long. They get the restricted defaults, except for a read-only root file system.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1509,7 +1509,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Containers that run beside the application in each pod. Their volumeMounts may name the volumes of the application: tmp, config, and one for each entry of mounts. If you name another volume, the error lists the names that exist.",
+							Description: "Containers that run beside the application in each pod. Their volumeMounts may name the volumes of the application: tmp, config, and one for each entry of mounts. If you name another volume, the error lists the names that exist. They get the restricted defaults, except for a read-only root file system.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1548,7 +1548,7 @@ func schema_pkg_apis_apps_v1_ApplicationSpec(ref common.ReferenceCallback) commo
 					},
 					"progressDeadlineSeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Seconds without progress after which a rollout counts as failed. Defaults to 600. Must be greater than minReadySeconds.",
+							Description: "Seconds without progress after which a rollout counts as failed. Defaults to what the class has, or else to 600. Must be greater than minReadySeconds.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

@@ -191,7 +191,8 @@ type ApplicationSpec struct {
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
 	// Containers that run before the application. restartPolicy Always makes a native sidecar:
-	// it starts before the application and runs as long.
+	// it starts before the application and runs as long. They get the restricted defaults, except for
+	// a read-only root file system.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
@@ -200,7 +201,7 @@ type ApplicationSpec struct {
 
 	// Containers that run beside the application in each pod. Their volumeMounts may name the volumes of the
 	// application: tmp, config, and one for each entry of mounts. If you name another volume, the error lists the
-	// names that exist.
+	// names that exist. They get the restricted defaults, except for a read-only root file system.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
@@ -234,8 +235,8 @@ type ApplicationSpec struct {
 	// +optional
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// Seconds without progress after which a rollout counts as failed. Defaults to 600. Must be greater than
-	// minReadySeconds.
+	// Seconds without progress after which a rollout counts as failed. Defaults to what the class has, or
+	// else to 600. Must be greater than minReadySeconds.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	// +optional

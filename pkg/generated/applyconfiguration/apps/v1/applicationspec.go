@@ -69,11 +69,12 @@ type ApplicationSpecApplyConfiguration struct {
 	// Seconds between SIGTERM (or preStop) and SIGKILL. Default 30.
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 	// Containers that run before the application. restartPolicy Always makes a native sidecar:
-	// it starts before the application and runs as long.
+	// it starts before the application and runs as long. They get the restricted defaults, except for
+	// a read-only root file system.
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 	// Containers that run beside the application in each pod. Their volumeMounts may name the volumes of the
 	// application: tmp, config, and one for each entry of mounts. If you name another volume, the error lists the
-	// names that exist.
+	// names that exist. They get the restricted defaults, except for a read-only root file system.
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 	// Number of pods. Mutually exclusive with autoscaling. Without both, Fairlead does not manage the number: the
 	// Deployment starts with 1 and keeps what you or another controller set.
@@ -88,8 +89,8 @@ type ApplicationSpecApplyConfiguration struct {
 	Strategy *apiappsv1.DeploymentStrategy `json:"strategy,omitempty"`
 	// Seconds that a new pod must stay ready before it counts as available. Default 0.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
-	// Seconds without progress after which a rollout counts as failed. Defaults to 600. Must be greater than
-	// minReadySeconds.
+	// Seconds without progress after which a rollout counts as failed. Defaults to what the class has, or
+	// else to 600. Must be greater than minReadySeconds.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 	// Number of old revisions to keep, each as a ControllerRevision and as a ReplicaSet. Defaults to 5. The last
 	// healthy ControllerRevision always stays. Fewer stay if they exceed 1 MiB together.
