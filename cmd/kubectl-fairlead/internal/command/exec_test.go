@@ -61,7 +61,7 @@ func TestNoServingPod(t *testing.T) {
 	}
 }
 
-// TestServingPod: a user who may list the pods alone still reaches the newest of those that are ready.
+// TestServingPod: a user with permission to list the pods alone still reaches the newest of those that are ready.
 func TestServingPod(t *testing.T) {
 	loaded := clustertest.Load(t, "healthy")
 	first := servingPod(loaded)
