@@ -299,11 +299,12 @@ func TestLintOfMetadata(t *testing.T) {
 func TestLintOfMetadataWithoutIndentation(t *testing.T) {
 	for _, kind := range []string{"Application", "ApplicationClass"} {
 		streams, in, out, _ := genericiooptions.NewTestIOStreams()
-		in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: " + kind + "\nmetadata:\nname: web\nnamespace: shop\nlabels: {a: b}\nannotations: {a: b}\nspec: {}\n")
+		in.WriteString("apiVersion: apps.fairlead.dev/v1\nkind: " + kind + "\nmetadata:\nname: web\nnamespace: shop\nlabels: {a: b}\nannotation: {a: b}\nspec: {}\n")
 		want := "-:3: metadata.name: Required value (schema)\n"
-		for i, field := range []string{"name", "namespace", "labels", "annotations"} {
+		for i, field := range []string{"name", "namespace", "labels"} {
 			want += fmt.Sprintf("-:%d: %s: Forbidden: unknown field: did you mean metadata.%[2]s? (schema)\n", 4+i, field)
 		}
+		want += "-:7: annotation: Forbidden: unknown field: did you mean metadata.annotations? (schema)\n"
 		if code := Run(t.Context(), streams, []string{"lint", "-f", "-"}); code != ExitNo || !strings.HasPrefix(out.String(), want) {
 			t.Errorf("exit code %d, %s, want %s", code, out, want)
 		}

@@ -131,10 +131,10 @@ func TestLintOfUnknownFields(t *testing.T) {
 // TestLintOfFieldsElsewhere: an unknown field names the field for the same purpose, also if that is not beside it.
 func TestLintOfFieldsElsewhere(t *testing.T) {
 	wantLint(t, map[string]string{
-		`ports: [{name: http, containerPort: 80, targetPort: 80}]`: `spec.ports[0].targetPort: Forbidden: unknown field: did you mean containerPort?`,
+		`ports: [{name: http, containerPort: 80, targetPort: 80}]`: `spec.ports[0].targetPort: Forbidden: unknown field: remove it: containerPort is set`,
 		`hpa: {maxReplicas: 2}`: `spec.hpa: Forbidden: unknown field: did you mean autoscaling?`,
 		`volumes: []`:           `spec.volumes: Forbidden: unknown field: did you mean mounts?`,
-		`ports: [{name: http, containerPort: 80, port: 80}]`: `spec.ports[0].port: Forbidden: unknown field: did you mean containerPort or servicePort?`,
+		`ports: [{name: http, containerPort: 80, port: 80}]`: `spec.ports[0].port: Forbidden: unknown field: did you mean servicePort?`,
 		`resources: {cpu: 1}`:                                `spec.resources.cpu: Forbidden: unknown field: did you mean requests or limits?`,
 		`class: gold`:                                        `spec.class: Forbidden: unknown field: did you mean className?`,
 		`routes: [{host: a.example.com}]`:                    `spec.routes[0].host: Forbidden: unknown field: did you mean hostnames?`,

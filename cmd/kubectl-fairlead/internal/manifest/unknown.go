@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	yamlv3 "go.yaml.in/yaml/v3"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -34,18 +35,15 @@ var itemIndex = regexp.MustCompile(`\[\d+\]`)
 // unknownField names the fields that the user may have meant: those beside it for the same purpose or with nearly the same name, and
 // those elsewhere with exactly this name.
 func unknownField(d *Document, resource *crdschema.Resource, path string) *field.Error {
-	if hint := cmp.Or(d.hintIfDisabled(path), hintFor(resource, path)); hint != "" {
+	if hint := cmp.Or(d.hintIfDisabled(path), d.hintOfLayout(resource.Structural, path), hintFor(resource, path)); hint != "" {
 		return field.Forbidden(field.NewPath(path), "unknown field: "+hint)
 	}
 	if selector := selectorAbove(resource.Structural, path); selector != "" {
 		return field.Forbidden(field.NewPath(path), "unknown field: a label belongs in "+selector+".matchLabels")
 	}
-	parent, name := "", path
-	if at := strings.LastIndex(path, "."); at >= 0 {
-		parent, name = path[:at], path[at+1:]
-	}
-	if parent == "" && slices.Contains(metadataFields(), name) { // It lacks its indentation.
-		return field.Forbidden(field.NewPath(path), didYouMean("metadata."+name))
+	parent, name := parentAndName(path)
+	if meant := nearest.To(name, metadataFields()); parent == "" && meant != "" { // It lacks its indentation.
+		return field.Forbidden(field.NewPath(path), didYouMean("metadata."+meant))
 	}
 	first := min(1, len(name))
 	words, listed := kubernetesWords[strings.ToLower(name[:first])+name[first:]] // Port is port.
@@ -54,10 +52,12 @@ func unknownField(d *Document, resource *crdschema.Resource, path string) *field
 	if len(meant) == 0 {
 		meant = beside(fieldsOf(resource.Structural, parent), name)
 	}
+	meant, set := d.withoutSet(parent, meant)
 	switch {
 	case len(meant) == 0 && isPeer.MatchString(parent):
 		return field.Forbidden(field.NewPath(path), "unknown field: "+peers)
 	case len(meant) == 1 && strings.EqualFold(strings.TrimSuffix(meant[0], "s"), strings.TrimSuffix(name, "s")): // No doubt is left.
+	case listed && len(meant) == 0 && len(set) > 0: // It says what the field for this purpose says.
 	case !listed && (len(meant) == 0 || parent == "spec"):
 		// A field elsewhere is a guess. It helps in the spec itself, or where no field beside is like the unknown one.
 		meant = append(meant, d.elsewhere(resource.Structural, parent, name)...)
@@ -66,6 +66,9 @@ func unknownField(d *Document, resource *crdschema.Resource, path string) *field
 	}
 	if len(meant) > 0 {
 		return field.Forbidden(field.NewPath(path), didYouMean(meant...))
+	}
+	if len(set) > 0 {
+		return field.Forbidden(field.NewPath(path), "unknown field: remove it: "+set[0]+" is set")
 	}
 	if item := d.namedByKey(resource.Structural, path); item != "" {
 		return field.Forbidden(field.NewPath(path), "unknown field: the name belongs in name, as in "+item)
@@ -77,6 +80,25 @@ func unknownField(d *Document, resource *crdschema.Resource, path string) *field
 		return field.Forbidden(field.NewPath(path), "unknown field: "+notOffered)
 	}
 	return field.Forbidden(field.NewPath(path), unknownMessage)
+}
+
+// withoutSet parts the fields from those that the user has set already, to one value.
+func (d *Document) withoutSet(parent string, meant []string) (others, set []string) {
+	for _, name := range meant {
+		if value := d.at(parent + "." + name); value == nil || value.Kind != yamlv3.ScalarNode || isNull(value) {
+			others = append(others, name)
+		} else {
+			set = append(set, name)
+		}
+	}
+	return others, set
+}
+
+func parentAndName(path string) (parent, name string) {
+	if at := strings.LastIndex(path, "."); at >= 0 {
+		return path[:at], path[at+1:]
+	}
+	return "", path
 }
 
 var (
@@ -174,7 +196,7 @@ func hasField(fields map[string]schema.Structural, name string) bool {
 // elsewhere returns the fields with exactly this name: those in the maps beside the unknown field, such as httpGet.path, and first in
 // those that the user has set, or else the one in the map above, or else those in the spec; none if there are many.
 func (d *Document) elsewhere(of *schema.Structural, parent, name string) []string {
-	const helpful = 2
+	const helpful = 3
 	var paths, set []string
 	for beside, fields := range fieldsOf(of, parent) {
 		if parent != "spec" && beside != "status" && hasField(fields.Properties, name) {
@@ -184,15 +206,20 @@ func (d *Document) elsewhere(of *schema.Structural, parent, name string) []strin
 			}
 		}
 	}
-	if len(set) > 0 {
-		paths = set
-	}
 	above := strings.TrimSuffix(parentOf(parent), ".")
 	if len(paths) == 0 && above != "" && above != "spec" && hasField(fieldsOf(of, above), name) {
 		return []string{above + "." + name}
 	}
 	if len(paths) == 0 {
 		paths = inSpec(of, name)
+		for _, path := range paths {
+			if d.at(strings.TrimSuffix(parentOf(path), ".")) != nil {
+				set = append(set, path)
+			}
+		}
+	}
+	if len(set) > 0 {
+		paths = set
 	}
 	if len(paths) > helpful {
 		return nil
