@@ -25,7 +25,7 @@ const (
 	firstNames = 3
 	// The API server passes 4096 characters of warnings to the client; beyond that it cuts each to 256.
 	maxWarning  = 256
-	maxWarnings = 3600 // All lists of names together; there are usually two.
+	maxWarnings = 3000 // All lists of names together; there are usually two.
 )
 
 // What a NetworkPolicy of a class does, after "its pods may connect" and "loses its NetworkPolicy,"; and what else an Application gets.
@@ -35,6 +35,7 @@ const (
 	acceptOnly   = ", and accept only what it lists, beside routes and monitoring"
 	restricts    = "which restricts the connections to and from the pods"
 
+	recovers    = "no longer stalled because of the class, so Fairlead carries out what the spec says, which may replace pods"
 	otherRoutes = "other defaults of routes, such as tls"
 )
 
@@ -44,14 +45,16 @@ type impact struct {
 	stalling, staying, changing, dropping []string
 	// unchanged are refused with the same errors as before the change, by a rule that it does not alter.
 	unchanged []string
+	// recovering were stalled because of the class.
+	recovering []string
 	// rerouted get other defaults of their routes.
 	rerouted []string
 	// restricted get a NetworkPolicy that lists egress, enclosed one that lists none, and opened lose theirs.
 	restricted, enclosed, opened []string
-	// stalls are the errors of the first stalling Application, and stays those of the first staying one.
-	stalls, stays field.ErrorList
+	// stalls say why the first stalling Applications are refused, and stays the first staying ones: each reason once.
+	stalls, stays reasons
 	// dropped says why the first dropping one does not take its default.
-	dropped string
+	dropped reasons
 	// unexamined counts those that the time did not suffice for.
 	unexamined int
 }
@@ -107,19 +110,18 @@ func (h *Handler) impactOn(ctx context.Context, users []*v1.Application, before,
 
 func (i *impact) add(name string, effect class.Effect) {
 	if len(effect.Stalls) > 0 {
-		if len(i.stalls) == 0 {
-			i.stalls = effect.Stalls
-		}
+		i.stalls.add(name, effect.Stalls)
 		i.stalling = append(i.stalling, name)
 	}
 	switch {
 	case effect.Unchanged:
 		i.unchanged = append(i.unchanged, name)
 	case len(effect.Stays) > 0:
-		if len(i.stays) == 0 {
-			i.stays = effect.Stays
-		}
+		i.stays.add(name, effect.Stays)
 		i.staying = append(i.staying, name)
+	}
+	if effect.Recovers {
+		i.recovering = append(i.recovering, name)
 	}
 	if effect.NewDefaults {
 		i.changing = append(i.changing, name)
@@ -143,7 +145,7 @@ func (i *impact) addDropped(name string, before, after []string) {
 	isNew := func(warning string) bool { return !slices.Contains(before, warning) }
 	if at := slices.IndexFunc(after, isNew); at >= 0 {
 		if len(i.dropping) == 0 {
-			i.dropped = after[at]
+			i.dropped = reasons{name + ": " + after[at]}
 		}
 		i.dropping = append(i.dropping, name)
 	}
@@ -164,8 +166,7 @@ func (h *Handler) cachedNamespace(name string) class.Namespace {
 type affected struct {
 	names           []string
 	one, many, what string
-	// reason is about the first one.
-	reason string
+	reasons         reasons
 }
 
 // affected sorts them, what is worst first.
@@ -175,14 +176,15 @@ func (i impact) affected() []affected {
 		many = "Applications get a new NetworkPolicy, after which their pods may connect"
 	)
 	all := []affected{
-		{i.stalling, "Application is stalled", "Applications are stalled", "and not updated any more", firstOf(i.stalls)},
-		{i.enclosed, one, many, onlyToDNS, ""},
-		{i.restricted, one, many, onlyToListed, ""},
-		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", restricts, ""},
-		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods", ""},
-		{i.rerouted, "Application gets", "Applications get", otherRoutes, ""},
+		{i.stalling, "Application is stalled", "Applications are stalled", "and not updated any more", i.stalls},
+		{i.enclosed, one, many, onlyToDNS, nil},
+		{i.restricted, one, many, onlyToListed, nil},
+		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", restricts, nil},
+		{i.recovering, "Application is", "Applications are", recovers, nil},
+		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods", nil},
+		{i.rerouted, "Application gets", "Applications get", otherRoutes, nil},
 		{i.dropping, "Application does not", "Applications do not", "take every default", i.dropped},
-		{i.allStaying(), "Application stays", "Applications stay", "stalled", firstOf(i.stays)},
+		{i.allStaying(), "Application stays", "Applications stay", "stalled", i.stays},
 	}
 	return slices.DeleteFunc(all, func(a affected) bool { return len(a.names) == 0 })
 }
@@ -202,14 +204,23 @@ func (i impact) warnings(all bool) []string {
 	for _, of := range lists {
 		text := fmt.Sprintf("with this change %s %s: ", counted(len(of.names), of.one, of.many), of.what)
 		warnings = append(warnings, listed(text, of.names, all, maxWarnings/len(lists))...)
-		if of.reason != "" {
-			warnings = append(warnings, of.names[0]+": "+of.reason)
-		}
+		warnings = append(warnings, of.reasons...)
 	}
 	if i.unexamined > 0 {
 		warnings = append(warnings, counted(i.unexamined, "further Application was", "further Applications were")+" not examined in time")
 	}
 	return warnings
+}
+
+// reasons say of Applications why, each with its name.
+type reasons []string
+
+// add adds the errors of an Application, if there is room and those of no other say the same.
+func (r *reasons) add(name string, errs field.ErrorList) {
+	reason := ": " + firstOf(errs)
+	if len(*r) < firstNames && !slices.ContainsFunc(*r, func(other string) bool { return strings.HasSuffix(other, reason) }) {
+		*r = append(*r, name+reason)
+	}
 }
 
 // firstOf is the first of the errors, with the number of the others; "" if there are none.

@@ -84,7 +84,16 @@ func TestClassImpact(t *testing.T) {
 	// refused has the children of a class that ceased to select its namespace.
 	refused := sized("standard", 1)
 	refused[0].Status.Class = &v1.AppliedClass{Name: "standard", Generation: 1, Defaults: &v1.ApplicationDefaults{NetworkPolicy: &accepts}}
+	refused[0].Status.Revision = &v1.RevisionStatus{Current: 1}
 	refused[0].Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassNotAllowed}}
+	grown := sized("standard", 6, 6)
+	for _, application := range grown {
+		application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassLimitExceeded}}
+	}
+	grown[0].Status.Revision = &v1.RevisionStatus{Current: 1} // The other one has waited since its creation.
+	unnamed := sized("", 6)
+	unnamed[0].Status = grown[0].Status
+	const again = "no longer stalled because of the class, so Fairlead carries out what the spec says, which may replace pods: "
 	const onlyDNS = "only to DNS, because the class lists no egress, and accept only what it lists, beside routes and monitoring: "
 	const reason = `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`
 	for _, test := range []struct {
@@ -95,6 +104,20 @@ func TestClassImpact(t *testing.T) {
 	}{
 		{name: "nothing changes", old: class(false, 4, ""), updated: class(false, 4, ""), applications: sized("standard", 6)},
 		{name: "loosened", old: class(false, 4, ""), updated: class(false, 9, ""), applications: sized("standard", 6)},
+		{name: "loosened for stalled ones", old: class(false, 4, ""), updated: class(false, 9, ""), applications: grown, want: []string{
+			"with this change 2 Applications are " + again + "shop/app-00, shop/app-01",
+		}},
+		{name: "loosened, with another default", old: class(false, 4, ""), updated: class(false, 9, "low"), applications: grown, want: []string{
+			"with this change 2 Applications are " + again + "shop/app-00, shop/app-01",
+		}},
+		{name: "tightened for several, for two reasons", old: class(false, 9, ""), updated: class(false, 4, ""), applications: sized("standard", 6, 6, 7), want: []string{
+			"with this change 3 Applications are stalled and not updated any more: shop/app-00, shop/app-01, shop/app-02",
+			"shop/app-00: " + reason,
+			"shop/app-02: " + strings.Replace(reason, "6", "7", 1),
+		}},
+		{name: "no default any more", old: class(true, 4, ""), updated: class(false, 4, ""), applications: unnamed, want: []string{
+			"with this change 1 Application is " + again + "shop/app-00",
+		}},
 		{name: "of another class", old: class(false, 9, ""), updated: class(false, 4, ""), applications: sized("other", 6)},
 		{name: "tightened", old: class(false, 9, ""), updated: class(false, 4, ""), applications: sized("standard", 6, 2), want: []string{
 			"with this change 1 Application is stalled and not updated any more: shop/app-00",
@@ -174,10 +197,13 @@ func TestClassImpact(t *testing.T) {
 			"with this change 1 Application is stalled and not updated any more: shop/app-00",
 			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": no class does, so remove the field`,
 		}},
-		{name: "given back to the namespace", old: elsewhere(policed(false, accepts)), updated: policed(false, accepts), applications: refused},
+		{name: "given back to the namespace", old: elsewhere(policed(false, accepts)), updated: policed(false, accepts), applications: refused, want: []string{
+			"with this change 1 Application is " + again + "shop/app-00",
+		}},
 		{name: "given back with another policy", old: elsewhere(policed(false, accepts)), updated: policed(false, both), applications: refused, want: []string{
 			"with this change 1 Application gets a new NetworkPolicy, after which its pods may connect only to what the class lists, and to DNS, " +
 				"and accept only what it lists, beside routes and monitoring: shop/app-00",
+			"with this change 1 Application is " + again + "shop/app-00",
 		}},
 		{name: "an empty list instead of none", old: images(nil), updated: images([]string{}), applications: sized("standard", 1), want: []string{
 			"spec.limits.allowedRegistries: it is empty, so the class allows no image and no Application: leave the field out to allow every image",

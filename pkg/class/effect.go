@@ -22,6 +22,9 @@ type Effect struct {
 	Stays field.ErrorList
 	// Unchanged means that the change altered neither Stays nor the rule that they are about.
 	Unchanged bool
+	// Recovers means that the Application was stalled because of its class, and is not any more. The sync carries out its spec, whatever
+	// differs from its children.
+	Recovers bool
 	// NewDefaults means that children other than those below change, and possibly the pods.
 	NewDefaults bool
 	// NewRoutes means that the Ingresses or HTTPRoutes change, such as their TLS.
@@ -55,13 +58,18 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 	if application.Spec.ReconcilePolicy == v1.ReconcileObserve {
 		return Effect{} // The children stay as they are.
 	}
-	if was.refusal != nil && was.refusal.reason == v1.ReasonClassNotFound && application.Status.Revision == nil {
-		return Effect{} // It has waited for the class since its creation, so it has no children yet.
+	isRefused := was.isRefused(options)
+	isWaiting := was.refusal != nil && was.refusal.reason == v1.ReasonClassNotFound
+	if (isRefused || isWaiting) && application.Status.Revision == nil {
+		return Effect{Recovers: isRefused} // It has been so since its creation, so it has no children yet.
 	}
-	var effect Effect
-	specBefore, spec := was.inEffect(options).Spec, is.Application.Spec
+	effect := Effect{Recovers: isRefused}
+	specBefore, spec := was.inEffect(isRefused).Spec, is.Application.Spec
 	if !equality.Semantic.DeepEqual(specBefore.NetworkPolicy, spec.NetworkPolicy) {
 		effect.NewPolicy, effect.LosesPolicy = spec.NetworkPolicy, spec.NetworkPolicy == nil
+	}
+	if isRefused {
+		return effect
 	}
 	effect.NewRoutes = !equality.Semantic.DeepEqual(specBefore.Routes, spec.Routes)
 	specBefore.NetworkPolicy, spec.NetworkPolicy, specBefore.Routes, spec.Routes = nil, nil, nil, nil
@@ -85,16 +93,23 @@ func (r Resolution) refusing(rules Rules) *v1.ApplicationClassSpec {
 	return nil
 }
 
+// isRefused reports whether the sync refuses the Application because of its class. To ask its conditions first spares the validation of the
+// others.
+func (r Resolution) isRefused(options validation.Options) bool {
+	if !meta.IsStatusConditionTrue(r.given.Status.Conditions, v1.ConditionStalled) {
+		return false
+	}
+	errs, _ := r.Validate(options)
+	return len(errs) > 0
+}
+
 // inEffect returns the Application with the defaults that its children have. While it is refused, those are the defaults in
 // its status: the sync keeps the children. An Application that has never taken a class has none of its defaults.
-func (r Resolution) inEffect(options validation.Options) *v1.Application {
+func (r Resolution) inEffect(isRefused bool) *v1.Application {
 	applied := r.given.Status.Class
 	isUnknown := applied != nil && applied.DefaultsOmitted
-	if isUnknown || !meta.IsStatusConditionTrue(r.given.Status.Conditions, v1.ConditionStalled) {
+	if isUnknown || !isRefused {
 		return r.Application
-	}
-	if errs, _ := r.Validate(options); len(errs) == 0 {
-		return r.Application // It is stalled for another reason.
 	}
 	if applied == nil {
 		return r.given

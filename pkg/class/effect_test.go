@@ -117,14 +117,15 @@ func TestEffectOnRefused(t *testing.T) {
 		applied *v1.AppliedClass
 		want    Effect
 	}{
-		"never taken": {},
+		"never taken": {want: Effect{Recovers: true}},
 		"taken before": {
 			applied: &v1.AppliedClass{Name: "standard", Defaults: spec.Defaults},
-			want:    Effect{LosesPolicy: true, NewDefaults: true},
+			want:    Effect{Recovers: true, LosesPolicy: true},
 		},
 	} {
 		a := &v1.Application{Spec: v1.ApplicationSpec{Image: "ghcr.io/acme/web:1", Replicas: new(int32(6))}}
 		a.Namespace, a.Name, a.Status.Class = "shop", "web", test.applied
+		a.Status.Revision = &v1.RevisionStatus{Current: 1}
 		a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassLimitExceeded}}
 		if diff := cmp.Diff(test.want, EffectOf(a, of("true"), of("false"), validation.Options{})); diff != "" {
 			t.Errorf("%s: effect (-want +got):\n%s", name, diff)
@@ -136,7 +137,11 @@ func TestEffectOnRefused(t *testing.T) {
 	a := &v1.Application{Spec: v1.ApplicationSpec{Image: "ghcr.io/acme/web:1", Replicas: new(int32(6))}}
 	a.Namespace, a.Name = "shop", "web"
 	a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassLimitExceeded}}
-	want := Effect{NewPolicy: &v1.NetworkPolicy{}, NewDefaults: true}
+	if diff := cmp.Diff(Effect{Recovers: true}, EffectOf(a, of("true"), wider, validation.Options{})); diff != "" {
+		t.Errorf("allowed for the first time: effect (-want +got):\n%s", diff)
+	}
+	a.Status.Revision = &v1.RevisionStatus{Current: 1}
+	want := Effect{Recovers: true, NewPolicy: &v1.NetworkPolicy{}}
 	if diff := cmp.Diff(want, EffectOf(a, of("true"), wider, validation.Options{})); diff != "" {
 		t.Errorf("allowed again: effect (-want +got):\n%s", diff)
 	}
