@@ -158,7 +158,7 @@ func TestValidate(t *testing.T) {
 		{
 			name: "a Service of others", cluster: cluster{exist: []string{"Service/web", "ConfigMap/web-config"}}, updated: application(nil),
 			warned: []string{`Service "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: ` +
-				"let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name"},
+				"let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it if nothing needs it, or give the Application another name"},
 		},
 		{
 			name: "a Service that an earlier Application left behind", cluster: cluster{leftBehind: []string{"Service/web"}}, updated: application(nil),
@@ -185,7 +185,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			name: "a ConfigMap of others", cluster: cluster{exist: []string{"ConfigMap/web-config"}}, updated: application(configured),
-			warned: []string{`ConfigMap "web-config" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: remove spec.config so that it stays, delete it, or give the Application another name`},
+			warned: []string{`ConfigMap "web-config" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: remove spec.config so that it stays, delete it if nothing needs it, or give the Application another name`},
 		},
 		{
 			name: "a budget and an autoscaler of others", updated: application(scaled),
@@ -240,7 +240,7 @@ func TestValidate(t *testing.T) {
 			cluster: cluster{exist: []string{"NetworkPolicy/web", "Ingress/web", "HTTPRoute/web"}},
 			warned: []string{
 				`NetworkPolicy "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: remove spec.networkPolicy so that it stays, delete it, or give the Application another name`,
-				`Ingress "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: hand it over as docs/guides/migrate.md says, remove spec.routes so that it stays, delete it, or give the Application another name`,
+				`Ingress "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: hand it over as docs/guides/migrate.md says, remove spec.routes so that it stays, delete it if nothing needs it, or give the Application another name`,
 			},
 			unwarned: "HTTPRoute",
 		},
@@ -250,9 +250,9 @@ func TestValidate(t *testing.T) {
 			}),
 			cluster: cluster{exist: []string{"Ingress/web", "Ingress/web-second"}},
 			warned: []string{
-				`Ingress "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: hand it over as docs/guides/migrate.md says, delete it, or give the Application another name`,
+				`Ingress "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: hand it over as docs/guides/migrate.md says, delete it if nothing needs it, or give the Application another name`,
 				`Ingress "web-second" in namespace "shop" is not this Application's, so Fairlead leaves it alone: hand it over as docs/guides/migrate.md says, ` +
-					`remove or rename route second in spec.routes so that it stays, delete it, or give the Application another name`,
+					`remove or rename route second in spec.routes so that it stays, delete it if nothing needs it, or give the Application another name`,
 			},
 		},
 		{

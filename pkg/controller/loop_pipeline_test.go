@@ -217,7 +217,7 @@ func TestPipelineOfAForeignObject(t *testing.T) {
 		applytest.Put(s, applytest.Applications, application("web"))
 	}}, func(w *world) {
 		pass(time.Minute)
-		const want = "Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name"
+		const want = "Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it if nothing needs it, or give the Application another name"
 		failing := w.setup.pipeline.Snapshot().Failing
 		if len(failing) != 1 || failing[0].Verdict != "Blocked" || failing[0].Error != want {
 			t.Errorf("failing is %+v", failing)

@@ -114,7 +114,7 @@ func TestDecide(t *testing.T) {
 				service := live[*corev1.Service](s, child.Service)
 				service.OwnerReferences, service.UID, service.Annotations = nil, "another-uid", nil
 			},
-			want: []string{"NotOwned Service shop/web: Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name"},
+			want: []string{"NotOwned Service shop/web: Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it if nothing needs it, or give the Application another name"},
 		},
 		{
 			name: "an object of somebody has the name",
@@ -138,7 +138,7 @@ func TestDecide(t *testing.T) {
 				service := live[*corev1.Service](s, child.Service)
 				service.OwnerReferences, service.UID, service.DeletionTimestamp = nil, "another-uid", &now
 			},
-			want: []string{"NotOwned Service shop/web: Service web exists and does not belong to the Application; delete it, or give the Application another name"},
+			want: []string{"NotOwned Service shop/web: Service web exists and does not belong to the Application; delete it if nothing needs it, or give the Application another name"},
 		},
 		{
 			name:   "others removed the ownerReference of a child that is known by its UID",

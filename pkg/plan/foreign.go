@@ -171,6 +171,8 @@ func deletion(kind child.Kind, object metav1.Object) string {
 	switch {
 	case kind == child.HTTPRoute:
 		return "delete it, after which nothing serves its host names for up to 30 s"
+	case kind == child.Service, kind == child.ServiceAccount, kind == child.ConfigMap, kind == child.Ingress:
+		return "delete it if nothing needs it" // Clients or pods that are not the Application's may.
 	case kind != child.Deployment:
 		return "delete it"
 	case TakesPodsOver(object):

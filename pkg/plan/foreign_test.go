@@ -20,7 +20,7 @@ import (
 )
 
 func TestNotOwnedMessage(t *testing.T) {
-	const nobodys = "ConfigMap web-config exists and does not belong to the Application; remove spec.config so that it stays, delete it, or give the Application another name"
+	const nobodys = "ConfigMap web-config exists and does not belong to the Application; remove spec.config so that it stays, delete it if nothing needs it, or give the Application another name"
 	owner := func(controller *bool) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", UID: "db-uid", Controller: controller}}
 	}
@@ -102,11 +102,11 @@ func TestEjected(t *testing.T) {
 			corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
 				ManagedFields: []metav1.ManagedFieldsEntry{ejected}, Annotations: map[string]string{v1.AnnotationAdoptableBy: "u"},
 			}},
-			beginning + " and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name",
+			beginning + " and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it if nothing needs it, or give the Application another name",
 		},
 		"written by the plugin": {
 			corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{consent}}},
-			beginning + " and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name",
+			beginning + " and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it if nothing needs it, or give the Application another name",
 		},
 	} {
 		if got := plan.NotOwnedMessage(&v1.Application{}, child.Ref{Kind: child.ServiceAccount, Name: "web"}, &test.account); got != test.want {
@@ -117,7 +117,7 @@ func TestEjected(t *testing.T) {
 
 // Without the first of several routes, the next one has the name of the Application, and without all of them nothing serves.
 func TestNotOwnedRoute(t *testing.T) {
-	const end, endHTTP = "delete it, or give the Application another name", "delete it, after which nothing serves its host names for up to 30 s, or give the Application another name"
+	const end, endHTTP = "delete it if nothing needs it, or give the Application another name", "delete it, after which nothing serves its host names for up to 30 s, or give the Application another name"
 	handOver, long := "hand it over as docs/guides/migrate.md says, ", strings.Repeat("b", 63)
 	for _, test := range []struct {
 		kind   child.Kind
@@ -162,8 +162,8 @@ func TestNotOwnedByAClass(t *testing.T) {
 // A Service is adopted with its Deployment, so its message does not only say to delete it.
 func TestNotOwnedService(t *testing.T) {
 	const want = "Service web exists and does not belong to the Application; " +
-		"let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name"
-	const never = "Service web exists and does not belong to the Application; delete it, or give the Application another name"
+		"let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it if nothing needs it, or give the Application another name"
+	const never = "Service web exists and does not belong to the Application; delete it if nothing needs it, or give the Application another name"
 	selector := map[string]string{"app": "web"}
 	for name, test := range map[string]struct {
 		live metav1.Object

@@ -173,7 +173,7 @@ func TestConflictsAreNamed(t *testing.T) {
 			"Deployment web and 1 more exist and do not belong to the Application; see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Deployment web exists and does not belong to the Application; delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
-				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
+				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it if nothing needs it, or give the Application another name.",
 			},
 		},
 		{
@@ -194,7 +194,7 @@ func TestConflictsAreNamed(t *testing.T) {
 			[]string{
 				"Deployment web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, " +
 					"delete it with --cascade=orphan, which keeps its pods, or give the Application another name.",
-				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
+				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it if nothing needs it, or give the Application another name.",
 			},
 		},
 		{
@@ -211,7 +211,7 @@ func TestConflictsAreNamed(t *testing.T) {
 				"see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Service web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
-				"ConfigMap web exists and does not belong to the Application; delete it, or give the Application another name.",
+				"ConfigMap web exists and does not belong to the Application; delete it if nothing needs it, or give the Application another name.",
 			},
 		},
 		{ // Other pods probably run as the ServiceAccount.
@@ -219,8 +219,8 @@ func TestConflictsAreNamed(t *testing.T) {
 			"ServiceAccount web and 1 more exist and do not belong to the Application; name the ServiceAccount in spec.serviceAccount.name if that is allowed, " +
 				"see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
-				"ServiceAccount web exists and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it, or give the Application another name.",
-				"ConfigMap web exists and does not belong to the Application; delete it, or give the Application another name.",
+				"ServiceAccount web exists and does not belong to the Application; name it in spec.serviceAccount.name if that is allowed, delete it if nothing needs it, or give the Application another name.",
+				"ConfigMap web exists and does not belong to the Application; delete it if nothing needs it, or give the Application another name.",
 			},
 		},
 		{ // Not all of them were left behind.
@@ -228,7 +228,7 @@ func TestConflictsAreNamed(t *testing.T) {
 			"Deployment web and 1 more exist and do not belong to the Application; take back what an earlier Application left behind (docs/guides/take-back.md), let the Application adopt what it can (spec.adoptionPolicy), see status.resources for what to do about each, or give the Application another name. Checked again within 30 s.",
 			[]string{
 				"Deployment web exists, left behind by an earlier Application; take it back as docs/guides/take-back.md says, or give the Application another name.",
-				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.",
+				"Service web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it if nothing needs it, or give the Application another name.",
 			},
 		},
 	} {

@@ -55,7 +55,7 @@ func TestStatusOfChildren(t *testing.T) {
 			{func(e *env, name string) {
 				e.create(fmt.Sprintf("apiVersion: v1\nkind: Service\nmetadata: {name: %s}\nspec: {ports: [{port: 99}]}\n", name))
 				applySpec("ports: [{name: http, containerPort: 8080}]")(e, name)
-			}, stalled("Conflict", "Service conflict exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it, or give the Application another name.", serving)},
+			}, stalled("Conflict", "Service conflict exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which keeps its address, delete it if nothing needs it, or give the Application another name.", serving)},
 			{func(e *env, name string) {
 				if port := get[corev1.Service](e, name).Spec.Ports[0].Port; port != 99 {
 					e.Errorf("the port of the foreign Service is %d, want 99 as before", port)
