@@ -48,7 +48,7 @@ func (t *tool) edits() []*cobra.Command {
 		t.simple("restart", "Replace all pods of an Application", "Replace all pods, by the Application's strategy, as kubectl rollout restart does. After a rollback it refuses, because it would try again what failed.",
 			"Replace the pods of the Application web", t.restart),
 		t.simple("pause", "Stop rollouts of an Application", "Stop rollouts (spec.paused). Everything else is still maintained: running pods see new files of spec.config.",
-			"Let changes of the pods of web wait", fixed(edit.Pause)),
+			"Let changes of the pods of web wait", t.pause),
 		t.simple("resume", "Let rollouts go on, and Fairlead enforce the children again",
 			"Take back pause, observe and suspend: rollouts go on (spec.paused), and Fairlead enforces the children again (spec.reconcilePolicy).",
 			"Go on with the Application web", fixed(edit.Resume)),
@@ -59,6 +59,18 @@ func (t *tool) edits() []*cobra.Command {
 			"Report differences of web, and repair none", fixed(edit.Observe)),
 		t.scale(), t.set(),
 	}
+}
+
+// pause looks for a rollout that has begun where the spec does not stop it.
+func (t *tool) pause(ctx context.Context, clients *cluster.Clients, application *v1.Application) (edit.Edit, error) {
+	var unfinished int32
+	if edit.NotCarriedOut(application) != "" {
+		var err error
+		if unfinished, _, _, err = unfinishedRollout(ctx, clients, application); err != nil {
+			return nil, err
+		}
+	}
+	return edit.Pause(unfinished), nil
 }
 
 // restart looks for the Deployment where the advice is to restart that one.

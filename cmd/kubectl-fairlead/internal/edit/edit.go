@@ -58,16 +58,40 @@ func Patch(before, after *v1.Application) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// Pause stops rollouts.
-func Pause(application *v1.Application) (string, error) {
-	isPaused := application.Spec.Paused != nil && *application.Spec.Paused
-	application.Spec.Paused = new(true)
-	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
-	if !isPaused && ready != nil && slices.Contains(v1.RefusalReasons, ready.Reason) {
-		return "spec.paused is set, but a rollout that has begun goes on until Fairlead carries out the spec (" + ready.Reason + "). To stop it now: kubectl rollout pause deployment/" +
-			application.Name, nil
+// Pause stops rollouts. A spec that is not carried out does not reach the Deployment: unfinished is the number of pods that its rollout has not
+// replaced yet, or -1 if that is not known.
+func Pause(unfinished int32) Edit {
+	return func(application *v1.Application) (string, error) {
+		isPaused := application.Spec.Paused != nil && *application.Spec.Paused
+		application.Spec.Paused = new(true)
+		refusal := NotCarriedOut(application)
+		switch {
+		case isPaused || refusal == "":
+			return "rollouts are paused", nil
+		case unfinished == 0:
+			return "spec.paused is set, for rollouts that begin once Fairlead carries out the spec (" + refusal + ")", nil
+		default:
+			return "spec.paused is set, but a rollout that has begun goes on until Fairlead carries out the spec (" + refusal + "). To stop it now: kubectl rollout pause deployment/" +
+				application.Name, nil
+		}
 	}
-	return "rollouts are paused", nil
+}
+
+// NotCarriedOut is why Fairlead does not carry out the spec: the reconcilePolicy, or the reason of its refusal; "" if it does, or has not said.
+func NotCarriedOut(application *v1.Application) string {
+	if policy := application.Spec.ReconcilePolicy; policy.Withholds() {
+		return "reconcilePolicy: " + string(policy)
+	}
+	return refusalOf(application)
+}
+
+// refusalOf is the reason for which Fairlead refuses the spec; "" if it does not.
+func refusalOf(application *v1.Application) string {
+	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
+	if ready == nil || !slices.Contains(v1.RefusalReasons, ready.Reason) {
+		return ""
+	}
+	return ready.Reason
 }
 
 // HoldsPods reports whether the Deployment is adopted, and its pods run as before until rollouts go on.
@@ -104,6 +128,9 @@ func Suspend(application *v1.Application) (string, error) {
 // Observe makes Fairlead report differences and repair none.
 func Observe(application *v1.Application) (string, error) {
 	application.Spec.ReconcilePolicy = v1.ReconcileObserve
+	if refusal := refusalOf(application); refusal != "" { // What children would a refused spec have?
+		return "Fairlead changes no child until you resume it (reconcilePolicy: Observe), and reports differences only once it accepts the spec (now " + refusal + ")", nil
+	}
 	return "Fairlead reports differences and changes no child until you resume it (reconcilePolicy: Observe)", nil
 }
 

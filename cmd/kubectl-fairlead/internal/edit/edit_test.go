@@ -31,6 +31,9 @@ func TestEdits(t *testing.T) {
 		a.Status.Resources = []v1.ResourceStatus{{Group: "apps", Kind: "Deployment", Name: "web", State: v1.ResourceConflict}}
 	}
 	stopped := func(a *v1.Application) { a.Spec.Paused, a.Spec.ReconcilePolicy = new(true), v1.ReconcileSuspend }
+	refused := func(a *v1.Application) {
+		a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonClassLimitExceeded}}
+	}
 	changedSince := func(a *v1.Application) { a.Status.Revision = &v1.RevisionStatus{Current: 1, RolledBackFrom: 2} }
 	rolledBack := func(a *v1.Application) {
 		changedSince(a)
@@ -48,15 +51,30 @@ func TestEdits(t *testing.T) {
 		edit              edit.Edit
 		what, patch, fail string
 	}{
-		"pause": {edit: edit.Pause, what: "rollouts are paused", patch: `{` + precondition + `,"spec":{"paused":true}}`},
+		"pause": {edit: edit.Pause(2), what: "rollouts are paused", patch: `{` + precondition + `,"spec":{"paused":true}}`},
 		"pause of a refused spec": {
-			given: func(a *v1.Application) {
-				a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonClassLimitExceeded}}
-			},
-			edit: edit.Pause, patch: `{` + precondition + `,"spec":{"paused":true}}`,
+			given: refused, edit: edit.Pause(-1), patch: `{` + precondition + `,"spec":{"paused":true}}`,
 			what: "spec.paused is set, but a rollout that has begun goes on until Fairlead carries out the spec (ClassLimitExceeded). To stop it now: kubectl rollout pause deployment/web",
 		},
-		"pause again":    {given: stopped, edit: edit.Pause, what: "rollouts are paused"},
+		"pause of a refused spec without a rollout": {
+			given: refused, edit: edit.Pause(0), patch: `{` + precondition + `,"spec":{"paused":true}}`,
+			what: "spec.paused is set, for rollouts that begin once Fairlead carries out the spec (ClassLimitExceeded)",
+		},
+		"pause of a suspended rollout": {
+			given: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileSuspend },
+			edit:  edit.Pause(3), patch: `{` + precondition + `,"spec":{"paused":true}}`,
+			what: "spec.paused is set, but a rollout that has begun goes on until Fairlead carries out the spec (reconcilePolicy: Suspend). To stop it now: kubectl rollout pause deployment/web",
+		},
+		"pause under Observe": {
+			given: func(a *v1.Application) { a.Spec.ReconcilePolicy = v1.ReconcileObserve },
+			edit:  edit.Pause(0), patch: `{` + precondition + `,"spec":{"paused":true}}`,
+			what: "spec.paused is set, for rollouts that begin once Fairlead carries out the spec (reconcilePolicy: Observe)",
+		},
+		"observe a refused spec": {
+			given: refused, edit: edit.Observe, patch: `{` + precondition + `,"spec":{"reconcilePolicy":"Observe"}}`,
+			what: "Fairlead changes no child until you resume it (reconcilePolicy: Observe), and reports differences only once it accepts the spec (now ClassLimitExceeded)",
+		},
+		"pause again":    {given: stopped, edit: edit.Pause(2), what: "rollouts are paused"},
 		"resume":         {given: stopped, edit: edit.Resume, what: "rollouts go on; Fairlead enforces the children again (reconcilePolicy Suspend → Enforce)", patch: `{` + precondition + `,"spec":{"paused":null,"reconcilePolicy":"Enforce"}}`},
 		"resume nothing": {edit: edit.Resume},
 		"resume a held adoption": {

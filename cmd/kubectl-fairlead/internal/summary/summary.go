@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/plan"
 	"fairlead.dev/fairlead/pkg/tree"
 )
 
@@ -271,15 +272,18 @@ func policies(loaded *cluster.Loaded) []string {
 	application := loaded.Application
 	if paused := application.Spec.Paused; paused != nil && *paused {
 		note := "rollouts are paused (spec.paused)"
-		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && slices.Contains(v1.RefusalReasons, ready.Reason) &&
-			!meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionPaused) {
+		if edit.NotCarriedOut(application) != "" && !meta.IsStatusConditionTrue(application.Status.Conditions, v1.ConditionPaused) {
 			note = "spec.paused is set, but Fairlead does not carry the spec out, so a rollout that has begun goes on"
 		}
 		found = append(found, note)
 	}
 	switch application.Spec.ReconcilePolicy {
 	case v1.ReconcileObserve:
-		found = append(found, "differences are only reported (reconcilePolicy: Observe)")
+		note := "differences are only reported (reconcilePolicy: Observe)"
+		if ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady); ready != nil && slices.Contains(v1.RefusalReasons, ready.Reason) {
+			note = "no child is changed, and differences are reported once Fairlead accepts the spec (reconcilePolicy: Observe)"
+		}
+		found = append(found, note)
 	case v1.ReconcileSuspend:
 		found = append(found, "Fairlead does nothing (reconcilePolicy: Suspend)")
 	case v1.ReconcileEnforce:
@@ -297,14 +301,25 @@ func policies(loaded *cluster.Loaded) []string {
 		}
 		found = append(found, fmt.Sprintf(note, *rollback.ToRevision))
 	}
-	switch {
-	case application.Spec.DeletionPolicy != v1.DeletionOrphan:
-	case slices.Contains(application.Finalizers, v1.FinalizerOrphan):
-		found = append(found, "children outlive the Application (deletionPolicy: Orphan)")
-	default: // The garbage collector would take them along.
-		found = append(found, "children outlive the Application (deletionPolicy: Orphan) only once a controller has seen that: do not delete it before")
+	if application.Spec.DeletionPolicy == v1.DeletionOrphan {
+		found = append(found, orphaning(loaded))
 	}
 	return found
+}
+
+// orphaning says what becomes of the children of an Application with deletionPolicy Orphan.
+func orphaning(loaded *cluster.Loaded) string {
+	application := loaded.Application
+	switch {
+	case slices.Contains(application.Finalizers, v1.FinalizerOrphan):
+		return "children outlive the Application (deletionPolicy: Orphan)"
+	case application.DeletionTimestamp != nil && slices.ContainsFunc(loaded.Children, func(object child.Object) bool { return plan.LeftBehind(object) }):
+		return "children were left behind (deletionPolicy: Orphan)"
+	case application.DeletionTimestamp != nil:
+		return "children outlive the Application (deletionPolicy: Orphan) only if a controller saw that before the deletion"
+	default: // The garbage collector would take them along.
+		return "children outlive the Application (deletionPolicy: Orphan) only once a controller has seen that: do not delete it before"
+	}
 }
 
 // notes are what a user would not look for: an Application that is ready may have pods with a container of another client.

@@ -341,15 +341,48 @@ func TestOutdated(t *testing.T) {
 
 // TestOrphanIsPromised: before the controller has set its finalizer, the garbage collector would take the children along.
 func TestOrphanIsPromised(t *testing.T) {
-	loaded := clustertest.Load(t, "healthy")
-	loaded.Application.Spec.DeletionPolicy = v1.DeletionOrphan
-	for want, finalizers := range map[string][]string{
-		"children outlive the Application (deletionPolicy: Orphan)":                                                               {v1.FinalizerOrphan},
-		"children outlive the Application (deletionPolicy: Orphan) only once a controller has seen that: do not delete it before": nil,
+	const only = "children outlive the Application (deletionPolicy: Orphan) only "
+	for _, test := range []struct {
+		finalizers         []string
+		deleted, isOrphans bool
+		want               string
+	}{
+		{finalizers: []string{v1.FinalizerOrphan}, want: "children outlive the Application (deletionPolicy: Orphan)"},
+		{want: only + "once a controller has seen that: do not delete it before"},
+		{finalizers: []string{"example.com/hold"}, deleted: true, isOrphans: true, want: "children were left behind (deletionPolicy: Orphan)"},
+		{finalizers: []string{"example.com/hold"}, deleted: true, want: only + "if a controller saw that before the deletion"},
 	} {
-		loaded.Application.Finalizers = finalizers
-		if got := summary.Of(loaded).Policies; !slices.Equal(got, []string{want}) {
-			t.Errorf("finalizers %q: %q, want %q", finalizers, got, want)
+		loaded := clustertest.Load(t, "healthy")
+		loaded.Application.Spec.DeletionPolicy, loaded.Application.Finalizers = v1.DeletionOrphan, test.finalizers
+		if test.deleted {
+			loaded.Application.DeletionTimestamp = &metav1.Time{Time: treetest.Now}
+		}
+		for _, live := range loaded.Children {
+			if test.isOrphans {
+				live.SetOwnerReferences(nil)
+			}
+		}
+		if got := summary.Of(loaded).Policies; !slices.Equal(got, []string{test.want}) {
+			t.Errorf("finalizers %q: %q, want %q", test.finalizers, got, test.want)
+		}
+	}
+}
+
+// TestPausedButNotCarriedOut: what is not carried out stops no rollout, and reports no difference.
+func TestPausedButNotCarriedOut(t *testing.T) {
+	const goesOn = "spec.paused is set, but Fairlead does not carry the spec out, so a rollout that has begun goes on"
+	for reason, want := range map[string][]string{
+		v1.ReasonSuspended:          {goesOn, "Fairlead does nothing (reconcilePolicy: Suspend)"},
+		v1.ReasonClassLimitExceeded: {goesOn, "no child is changed, and differences are reported once Fairlead accepts the spec (reconcilePolicy: Observe)"},
+	} {
+		loaded := clustertest.Load(t, "healthy")
+		loaded.Application.Spec.Paused, loaded.Application.Spec.ReconcilePolicy = new(true), v1.ReconcileSuspend
+		if reason != v1.ReasonSuspended {
+			loaded.Application.Spec.ReconcilePolicy = v1.ReconcileObserve
+		}
+		meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = reason
+		if got := summary.Of(loaded).Policies; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", reason, got, want)
 		}
 	}
 }
