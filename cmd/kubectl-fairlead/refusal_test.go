@@ -35,8 +35,7 @@ func TestEditsOfARefusedSpec(t *testing.T) {
 	})
 	p.want(0, []string{"undo", "web", "--dry-run=client"}, p.namespace+"/web: the pods of revision 1 (example.com/web:1) in the spec\n")
 
-	const goesOn = ": spec.paused is set, but a rollout that has begun goes on until Fairlead carries out the spec (ClassLimitExceeded). To stop it now: kubectl -n "
-	p.want(0, []string{"pause", "web"}, p.namespace+"/web"+goesOn+p.namespace+" rollout pause deployment/web\n")
+	p.want(0, []string{"pause", "web"}, p.namespace+"/web: spec.paused is set, for rollouts that begin once Fairlead carries out the spec (ClassLimitExceeded)\n")
 	p.eventually("the pause to be observed", func() bool { return p.get("web").Status.ObservedGeneration == p.get("web").Generation })
 	if condition := meta.FindStatusCondition(p.get("web").Status.Conditions, v1.ConditionPaused); condition != nil {
 		t.Errorf("a condition says that rollouts are paused: %+v", condition)

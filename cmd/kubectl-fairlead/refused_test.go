@@ -61,12 +61,16 @@ func TestRefusedEdit(t *testing.T) {
 	}
 	const warns, excess = "Warning: the spec is stored, but not applied until this is fixed: ", "spec.replicas: Invalid value: 2"
 	p.eventually("the webhooks to warn", func() bool { return strings.Contains(p.run("pause", "web", "--dry-run=server").stderr, warns) })
-	const carriesOut = "No pod is replaced, because such a spec is not carried out (ClassLimitExceeded): "
+	const carriesOut = "The edit replaces no pod, because such a spec is not carried out (ClassLimitExceeded): "
 	for _, test := range [][2]string{{"client", carriesOut}, {"server", warns}, {"none", warns}} {
 		dryRun, want := test[0], test[1]
 		r := p.want(0, []string{"set", "image", "web", "example.com/web:2", "--dry-run=" + dryRun})
 		if !strings.HasPrefix(r.stderr, want+excess) || strings.Count(r.stderr, "\n") != 1 {
 			t.Errorf("--dry-run=%s does not say only %s:\n%s", dryRun, want, r.stderr)
+		}
+		const effect = "\n  The edit replaces no pod, because such a spec is not carried out (ClassLimitExceeded).\n"
+		if said := strings.Contains(r.stdout, effect); said != (want == warns) {
+			t.Errorf("--dry-run=%s says the effect beside the warning: %t\n%s", dryRun, said, r.stdout)
 		}
 	}
 	// The warning about one of several comes before the lines about it.

@@ -19,7 +19,7 @@ func TestEditsBesideARouteConflict(t *testing.T) {
 	p.eventually("the conflict", func() bool { return strings.Contains(p.run("get", "second").stdout, "RouteConflict") })
 
 	const refused = "such a spec is not carried out (RouteConflict): spec.routes[0].hostnames[0]: Invalid value: \"a.example.com\": belongs to Application "
-	p.want(0, []string{"restart", "second", "--dry-run=client"}, "No pod is replaced, because "+refused)
+	p.want(0, []string{"restart", "second", "--dry-run=client"}, "The edit replaces no pod, because "+refused)
 	diff := func(host string, output ...string) string {
 		return p.runIn([]byte("{apiVersion: apps.fairlead.dev/v1, kind: Application, metadata: {name: second}, spec: {image: 'example.com/web:2'"+
 			ports+strings.ReplaceAll(routes, "%", host)+"}}"), append([]string{"diff", "-f", "-"}, output...)...).stdout

@@ -174,7 +174,7 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 	}
 	say := func(done string) {
 		printEdit(to, name, e.tool.withNamespace(application.Namespace, what), effect.summary)
-		e.noteUnknown(unknown)
+		e.noteUnknown(to, unknown)
 		to.Line(done)
 	}
 	if e.dryRun == cmdutil.DryRunClient {
@@ -221,27 +221,33 @@ const pausedWarning = "spec.paused: the pods stay as they are"
 // filesWarning begins the warning that the files of the pods do not wait for the end of the pause.
 const filesWarning = "spec.paused: the rollout waits"
 
-// noteUnknown says why there is no summary, unless the API server has warned of the same.
-func (e *editing) noteUnknown(unknown error) {
+// noteUnknown says why there is no summary. It does not repeat what the API server has warned of.
+func (e *editing) noteUnknown(to *screen.Screen, unknown error) {
 	if unknown == nil {
 		return
 	}
 	if spec := (*refusedError)(nil); errors.As(unknown, &spec) && len(spec.errs) > 0 && e.tool.warned.has(spec.errs[0].Error()) {
+		to.Hanging("  ", refusedEffect(spec)+".")
 		return
 	}
 	fmt.Fprintln(e.tool.ErrOut, unknownEffect(unknown))
 }
 
-// unknownEffect says why there is no summary. A spec that is refused changes nothing, whether it is stored or not.
+// unknownEffect says why there is no summary.
 func unknownEffect(err error) string {
 	if spec := (*refusedError)(nil); errors.As(err, &spec) {
-		return fmt.Sprintf("No pod is replaced, because such a spec is not carried out (%s): %s", spec.reason, spec.errs.ToAggregate())
+		return fmt.Sprintf("%s: %s", refusedEffect(spec), spec.errs.ToAggregate())
 	}
 	const unknown = "The effect on the pods is not known: "
 	if denied := (*classesForbiddenError)(nil); errors.As(err, &denied) {
 		return unknown + denied.ask() + ". The edit does not need that."
 	}
 	return unknown + explain(err)
+}
+
+// refusedEffect is the effect of a spec that is refused, whether it is stored or not.
+func refusedEffect(spec *refusedError) string {
+	return "The edit replaces no pod, because such a spec is not carried out (" + spec.reason + ")"
 }
 
 // printEdit says what an edit does, and what becomes of the pods, if that is known.

@@ -60,7 +60,7 @@ func TestWrite(t *testing.T) {
 // TestUnknownEffect: a spec that is refused changes no pod, so the effect is known.
 func TestUnknownEffect(t *testing.T) {
 	limit := field.Invalid(field.NewPath("spec", "replicas"), 9, "at most 4")
-	want := "No pod is replaced, because such a spec is not carried out (ClassLimitExceeded): spec.replicas: Invalid value: 9: at most 4"
+	want := "The edit replaces no pod, because such a spec is not carried out (ClassLimitExceeded): spec.replicas: Invalid value: 9: at most 4"
 	err := refused(v1.ReasonClassLimitExceeded, field.ErrorList{limit})
 	if got := unknownEffect(err); got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -54,7 +54,7 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 		return effect{summary: "Until it is resumed, no pod is replaced."}, nil
 	}
 	if refusal := routeConflict(application, edited); refusal != "" {
-		return effect{summary: "No pod is replaced, because such a spec is not carried out (RouteConflict): " + refusal}, nil
+		return effect{summary: "The edit replaces no pod, because such a spec is not carried out (RouteConflict): " + refusal}, nil
 	}
 	loaded, err := clients.Load(ctx, application)
 	if err != nil {
