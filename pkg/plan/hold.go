@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,7 +106,7 @@ func mayServe(steps []Step) bool {
 }
 
 // holdForPods makes the children wait that act on pods by Fairlead's label, while pods lack it: until the Deployment is
-// adopted, and then until every pod is replaced. They would part the new pods from the old ones.
+// adopted, and then until every pod is replaced. They would part the new pods from the old ones, and a Service would lose these.
 //
 // While the informers lack the Deployment, because it has no label of Fairlead's, it may as well not exist. Then its
 // NetworkPolicy comes first, as it must: no pod may start without it. To old pods it does not apply.
@@ -115,8 +116,15 @@ func holdForPods(application *v1.Application, steps []Step) {
 		return
 	}
 	live, _ := deployment.Live.(*appsv1.Deployment)
+	lacksLabels := live != nil && LacksLabels(application, live)
+	isOwn := live != nil && deployment.Action != NotOwned && deployment.Action != Adopt
+	for i := range steps {
+		if step := &steps[i]; step.Action == Apply && selectsOthers(application, step.Live) && (!isOwn || lacksLabels) {
+			*step = step.wait("it waits until every pod carries the label " + v1.LabelApplication)
+		}
+	}
 	adopts := deployment.Action == Adopt || deployment.Adoption != ""
-	if !adopts && (live == nil || deployment.Action == NotOwned || !LacksLabels(application, live)) {
+	if !adopts && (!isOwn || !lacksLabels) {
 		return
 	}
 	for i := range steps {
@@ -126,6 +134,13 @@ func holdForPods(application *v1.Application, steps []Step) {
 			*step = step.wait("it waits until every pod carries the label " + v1.LabelApplication)
 		}
 	}
+}
+
+// selectsOthers reports whether an object is a Service that selects pods without Fairlead's label. The Application can own one whose pods lack it:
+// an earlier Application that was deleted in the middle of an adoption left both behind.
+func selectsOthers(application *v1.Application, live child.Object) bool {
+	service, ok := live.(*corev1.Service)
+	return ok && len(service.Spec.Selector) > 0 && service.Spec.Selector[v1.LabelApplication] != application.Name
 }
 
 // deploymentStep returns the step of the rendered Deployment, or nil.
