@@ -166,7 +166,9 @@ func TestAdoptFromHelm(t *testing.T) {
 	p.want(0, append(adopt, "--dry-run=client"), gives)
 	h.wantHistory("deployed")
 
-	p.want(0, adopt, gives, "The pods run as before the adoption.")
+	if r := p.want(0, adopt, gives, "The pods run as before the adoption."); strings.Contains(r.stderr, `Service "web"`) {
+		t.Errorf("a warning of the Service that is adopted: %s", r.stderr)
+	}
 	h.wantHistory("superseded", "deployed")
 	if err := h.upgrade("2"); err == nil || !strings.Contains(err.Error(), "cannot be imported into the current release") {
 		t.Errorf("helm upgrade of an adopted Deployment: %v", err)

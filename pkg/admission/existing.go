@@ -61,6 +61,9 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 		}
 		ref := child.Ref{Kind: kind, Namespace: in.new.Namespace, Name: children[i].Name}
 		advice := plan.NotOwnedAdvice(in.new, ref, existing)
+		if path, why := plan.RefuseMetadata(existing); (consented || adopts) && kind == child.Service && existing.DeletionTimestamp == nil {
+			advice = fmt.Sprintf("keep it, since what runs now may need it; it cannot be adopted because of %s: %s", path, why)
+		}
 		if without := plan.WithoutChild(in.new, ref); adopts && without != "" && !plan.IsLeftover(existing) {
 			// Its deletion may be an outage.
 			advice = "keep it, since what runs now may need it, and " + without + " until the condition Adopted is True; " + onceAdopted(kind)

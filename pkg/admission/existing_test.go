@@ -4,6 +4,7 @@
 package admission
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -47,5 +48,26 @@ func TestForeignChildrenOfAnAdoption(t *testing.T) {
 		if response := ask(t, c.handler(t), ValidatePath, review(t, test.updated, test.old)); !slices.Equal(response.Warnings, test.want) {
 			t.Errorf("%s: %q, want %q; %s", name, response.Warnings, test.want, messageOf(response))
 		}
+	}
+}
+
+// TestForeignServiceOfATool: the Service of a Deployment that may be adopted stays, also if a tool manages it.
+func TestForeignServiceOfATool(t *testing.T) {
+	const want = `Service "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: keep it, since what runs now may need it; it cannot be adopted ` +
+		"because of metadata.annotations[meta.helm.sh/release-name]: a deployment tool manages it; take it out of that tool, then remove the mark"
+	c := &cluster{allowed: []string{"web"}, exist: []string{"Deployment/web", "Service/web"}, config: func(c *Config) {
+		selecting("app", "web")(c)
+		find := c.Find
+		c.Find = func(ctx context.Context, reference Reference) (*metav1.PartialObjectMetadata, error) {
+			found, err := find(ctx, reference)
+			if found != nil && reference.Kind == "Service" {
+				found.Annotations = map[string]string{"meta.helm.sh/release-name": "web"}
+			}
+			return found, err
+		}
+	}}
+	consented := application(func(a *v1.Application) { a.Spec.AdoptionPolicy = v1.AdoptionConsented })
+	if response := ask(t, c.handler(t), ValidatePath, review(t, consented, nil)); !slices.Equal(response.Warnings, []string{want}) {
+		t.Errorf("%q, want %q; %s", response.Warnings, want, messageOf(response))
 	}
 }
