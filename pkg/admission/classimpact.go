@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
 )
 
@@ -42,13 +43,18 @@ const (
 // impact is what the change of a class does to the Applications that have it, or get it.
 type impact struct {
 	// staying were refused before the change, and still are; dropping do not take a default that changes.
-	stalling, staying, changing, dropping []string
+	stalling, staying, dropping []string
+	// replaced get other defaults of their pods, and changing only of what is none of the others here.
+	replaced, changing []string
 	// unchanged are refused with the same errors as before the change, by a rule that it does not alter.
 	unchanged []string
 	// recovering were stalled because of the class.
 	recovering []string
 	// rerouted get other defaults of their routes.
 	rerouted []string
+	// unserved get a route that needs an API which the cluster does not serve, and unserving says why.
+	unserved  []string
+	unserving reasons
 	// restricted get a NetworkPolicy that lists egress, enclosed one that lists none, and opened lose theirs.
 	restricted, enclosed, opened []string
 	// stalls say why the first stalling Applications are refused, and stays the first staying ones: each reason once.
@@ -90,7 +96,13 @@ func (h *Handler) classImpact(ctx context.Context, request *admissionv1.Admissio
 
 func (h *Handler) impactOn(ctx context.Context, users []*v1.Application, before, after []*v1.ApplicationClass) impact {
 	slices.SortFunc(users, func(a, b *v1.Application) int { return strings.Compare(nameOf(a), nameOf(b)) })
-	var found impact
+	var (
+		found       impact
+		unavailable map[child.Kind]child.Unavailable
+	)
+	if h.config.Unavailable != nil {
+		unavailable = h.config.Unavailable()
+	}
 	for i, application := range users {
 		if ctx.Err() != nil {
 			found.unexamined = len(users) - i
@@ -99,9 +111,12 @@ func (h *Handler) impactOn(ctx context.Context, users []*v1.Application, before,
 		rules := class.Rules{Classes: before, Namespace: h.cachedNamespace(application.Namespace), Required: h.config.RequireClass}
 		changed := rules
 		changed.Classes = after
-		effect := class.EffectOf(application, rules, changed, h.config.Validation)
+		effect := h.pinnedEffect(ctx, application, rules, changed, class.EffectOf(application, rules, changed, h.config.Validation))
 		found.add(nameOf(application), effect)
-		if effect.NewDefaults {
+		if effect.NewRoutes {
+			found.addUnserved(application, rules, changed, unavailable)
+		}
+		if effect.NewPods {
 			found.addDropped(nameOf(application), DroppedDefaults(application, rules), DroppedDefaults(application, changed))
 		}
 	}
@@ -122,6 +137,9 @@ func (i *impact) add(name string, effect class.Effect) {
 	}
 	if effect.Recovers {
 		i.recovering = append(i.recovering, name)
+	}
+	if effect.NewPods {
+		i.replaced = append(i.replaced, name)
 	}
 	if effect.NewDefaults {
 		i.changing = append(i.changing, name)
@@ -148,6 +166,18 @@ func (i *impact) addDropped(name string, before, after []string) {
 			i.dropped = reasons{name + ": " + after[at]}
 		}
 		i.dropping = append(i.dropping, name)
+	}
+}
+
+// addUnserved adds an Application that has a route which the cluster begins not to serve.
+func (i *impact) addUnserved(application *v1.Application, before, after class.Rules, unavailable map[child.Kind]child.Unavailable) {
+	had := unservedFields(application, class.Resolve(application, before).Application, unavailable)
+	for _, warning := range unservedFields(application, class.Resolve(application, after).Application, unavailable) {
+		if !slices.Contains(had, warning) {
+			i.unserved = append(i.unserved, nameOf(application))
+			i.unserving.addText(nameOf(application), warning)
+			return
+		}
 	}
 }
 
@@ -181,8 +211,10 @@ func (i impact) affected() []affected {
 		{i.restricted, one, many, onlyToListed, nil},
 		{i.opened, "Application loses its NetworkPolicy,", "Applications lose their NetworkPolicy,", restricts, nil},
 		{i.recovering, "Application is", "Applications are", recovers, nil},
-		{i.changing, "Application gets", "Applications get", "other defaults, which may replace pods", nil},
+		{i.replaced, "Application gets", "Applications get", "other defaults, which may replace pods", nil},
+		{i.changing, "Application gets", "Applications get", "other defaults, which replace no pod", nil},
 		{i.rerouted, "Application gets", "Applications get", otherRoutes, nil},
+		{i.unserved, "Application has", "Applications have", "a route that the cluster does not serve", i.unserving},
 		{i.dropping, "Application does not", "Applications do not", "take every default", i.dropped},
 		{i.allStaying(), "Application stays", "Applications stay", "stalled", i.stays},
 	}
@@ -216,8 +248,10 @@ func (i impact) warnings(all bool) []string {
 type reasons []string
 
 // add adds the errors of an Application, if there is room and those of no other say the same.
-func (r *reasons) add(name string, errs field.ErrorList) {
-	reason := ": " + firstOf(errs)
+func (r *reasons) add(name string, errs field.ErrorList) { r.addText(name, firstOf(errs)) }
+
+func (r *reasons) addText(name, reason string) {
+	reason = ": " + reason
 	if len(*r) < firstNames && !slices.ContainsFunc(*r, func(other string) bool { return strings.HasSuffix(other, reason) }) {
 		*r = append(*r, name+reason)
 	}

@@ -88,15 +88,7 @@ func (h *Handler) pinnedErrors(ctx context.Context, application *v1.Application,
 			return nil, err
 		}
 	}
-	resolved := class.Resolve(application, rules)
-	selection, err := revision.Select(revision.Input{
-		Application: resolved.Application,
-		History:     revisions,
-		Validate: func(former *v1.Application) (field.ErrorList, string) {
-			return resolved.ValidateAs(former, h.config.Validation)
-		},
-	})
-	return selection.Invalid, err
+	return h.pinnedErrorsBy(rules, application, revisions)
 }
 
 // toRevision returns the revision that the spec asks for; 0 if it asks for none.

@@ -12,6 +12,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/revision"
 )
 
 // Effect is the effect of a changed class on one Application. The zero value means that its children stay as they are.
@@ -25,8 +26,8 @@ type Effect struct {
 	// Recovers means that the Application was stalled because of its class, and is not any more. The sync carries out its spec, whatever
 	// differs from its children.
 	Recovers bool
-	// NewDefaults means that children other than those below change, and possibly the pods.
-	NewDefaults bool
+	// NewPods means that the pods change, NewDefaults that anything else does but for what is below.
+	NewPods, NewDefaults bool
 	// NewRoutes means that the Ingresses or HTTPRoutes change, such as their TLS.
 	NewRoutes bool
 	// NewPolicy is the NetworkPolicy that the Application gets instead of none, or of another one. It replaces no pod.
@@ -73,7 +74,10 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 	}
 	effect.NewRoutes = !equality.Semantic.DeepEqual(specBefore.Routes, spec.Routes)
 	specBefore.NetworkPolicy, spec.NetworkPolicy, specBefore.Routes, spec.Routes = nil, nil, nil, nil
-	effect.NewDefaults = !equality.Semantic.DeepEqual(specBefore, spec)
+	if !equality.Semantic.DeepEqual(specBefore, spec) {
+		effect.NewPods = !revision.SamePods(&specBefore, &spec)
+		effect.NewDefaults = !effect.NewPods
+	}
 	return effect
 }
 

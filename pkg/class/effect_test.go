@@ -26,6 +26,7 @@ func TestEffectOf(t *testing.T) {
 		return v1.ApplicationClassSpec{Limits: &v1.ApplicationLimits{MaxReplicas: &most}}
 	}
 	priority := v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{PriorityClassName: "low"}}
+	rollback := v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{Rollback: &v1.DefaultRollback{Policy: v1.RollbackOnFailure}}}
 	routes := v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{Routes: &v1.RouteDefaults{TLS: &v1.RouteTLSDefaults{}}}}
 	policy := v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{NetworkPolicy: &v1.NetworkPolicy{}}}
 	for _, tc := range []struct {
@@ -41,7 +42,8 @@ func TestEffectOf(t *testing.T) {
 		{name: "refused before", before: class(false, limit(5)), after: class(false, limit(4)), stays: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`},
 		{name: "refused before, for the same reason", before: class(false, limit(4)), after: class(false, v1.ApplicationClassSpec{Limits: limit(4).Limits, Defaults: priority.Defaults}), want: Effect{Unchanged: true}, stays: `spec.replicas: Invalid value: 6: ApplicationClass "standard" allows at most 4`},
 		{name: "allowed again", before: class(false, limit(4)), after: class(false, limit(9))},
-		{name: "another default", before: class(false, v1.ApplicationClassSpec{}), after: class(false, priority), want: Effect{NewDefaults: true}},
+		{name: "another default", before: class(false, v1.ApplicationClassSpec{}), after: class(false, priority), want: Effect{NewPods: true}},
+		{name: "a default that is not about pods", before: class(false, v1.ApplicationClassSpec{}), after: class(false, rollback), want: Effect{NewDefaults: true}},
 		{
 			name: "a default that it does not take", before: class(false, v1.ApplicationClassSpec{}), after: class(false, priority),
 			change: func(s *v1.ApplicationSpec) { s.PriorityClassName = "high" },
@@ -64,7 +66,7 @@ func TestEffectOf(t *testing.T) {
 		},
 		{
 			name: "it is the default no more", before: class(true, priority), after: class(false, priority),
-			change: func(s *v1.ApplicationSpec) { s.ClassName = "" }, want: Effect{NewDefaults: true},
+			change: func(s *v1.ApplicationSpec) { s.ClassName = "" }, want: Effect{NewPods: true},
 		},
 		{
 			name: "TLS of routes", before: class(false, v1.ApplicationClassSpec{}), after: class(false, routes), want: Effect{NewRoutes: true},
@@ -75,10 +77,10 @@ func TestEffectOf(t *testing.T) {
 		},
 		{name: "TLS of routes that it does not have", before: class(false, v1.ApplicationClassSpec{}), after: class(false, routes)},
 		{name: "a policy", before: class(false, v1.ApplicationClassSpec{}), after: class(false, policy), want: Effect{NewPolicy: &v1.NetworkPolicy{}}},
-		{name: "no policy any more", before: class(false, policy), after: class(false, priority), want: Effect{LosesPolicy: true, NewDefaults: true}},
+		{name: "no policy any more", before: class(false, policy), after: class(false, priority), want: Effect{LosesPolicy: true, NewPods: true}},
 		{
 			name: "a policy that it does not take", before: class(false, policy), after: class(false, priority),
-			change: func(s *v1.ApplicationSpec) { s.NetworkPolicy = &v1.NetworkPolicy{} }, want: Effect{NewDefaults: true},
+			change: func(s *v1.ApplicationSpec) { s.NetworkPolicy = &v1.NetworkPolicy{} }, want: Effect{NewPods: true},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
