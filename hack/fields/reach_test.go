@@ -24,13 +24,31 @@ const most = 3
 func reached(t *testing.T, examples []map[string]any, path string) (text string, found bool) {
 	t.Helper()
 	paths := map[string]map[string]bool{} // by kind
+	facts := render.Facts{RouteControllerNamespaces: []string{"ingress"}, MonitoringNamespaces: []string{"monitoring"}}
+	ingressOnly := facts
+	ingressOnly.WithoutHTTPRoutes = true // Without a class, only such a cluster shows what routes[].type does: else Auto chooses the same.
+	for _, facts := range []render.Facts{facts, ingressOnly} {
+		if len(paths) == 0 {
+			found = compare(t, examples, path, facts, paths)
+		}
+	}
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(paths)) {
+		kinds = append(kinds, strings.TrimSpace(kind+" "+strings.Join(common(slices.Sorted(maps.Keys(paths[kind]))), ", ")))
+	}
+	return strings.Join(kinds, "; "), found
+}
+
+// compare adds the fields of children, by kind, that are different, or missing, without the field, and reports whether an example has it.
+func compare(t *testing.T, examples []map[string]any, path string, facts render.Facts, paths map[string]map[string]bool) (found bool) {
+	t.Helper()
 	for _, example := range examples {
 		without := changed(example, path, func(any) any { return nil })
 		if without == nil {
 			continue
 		}
 		found = true
-		before, after := rendered(t, application(example)), rendered(t, application(without))
+		before, after := rendered(t, application(example), facts), rendered(t, application(without), facts)
 		for _, pair := range [][2]leaves{{before, after}, {after, before}} {
 			for name, value := range pair[0] {
 				if other, same := pair[1][name]; same && reflect.DeepEqual(value, other) {
@@ -47,11 +65,7 @@ func reached(t *testing.T, examples []map[string]any, path string) (text string,
 			}
 		}
 	}
-	var kinds []string
-	for _, kind := range slices.Sorted(maps.Keys(paths)) {
-		kinds = append(kinds, strings.TrimSpace(kind+" "+strings.Join(common(slices.Sorted(maps.Keys(paths[kind]))), ", ")))
-	}
-	return strings.Join(kinds, "; "), found
+	return found
 }
 
 // leaf is a value in a child: object is its kind and name, path has [] for an item.
@@ -66,10 +80,10 @@ func (l leaves) have(name leaf) bool {
 
 // rendered are the values in all children of the Application. A ControllerRevision copies what the
 // others have, and hashes follow from it.
-func rendered(t *testing.T, app *v1.Application) leaves {
+func rendered(t *testing.T, app *v1.Application, facts render.Facts) leaves {
 	t.Helper()
 	app.Namespace = "shop"
-	children, err := render.Children(app, render.Facts{RouteControllerNamespaces: []string{"ingress"}, MonitoringNamespaces: []string{"monitoring"}})
+	children, err := render.Children(app, facts)
 	if err != nil {
 		t.Fatal(err)
 	}
