@@ -6,6 +6,7 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -64,29 +65,77 @@ func TestNoServingPod(t *testing.T) {
 // TestServingPod: a user with permission to list the pods alone still reaches the newest of those that are ready.
 func TestServingPod(t *testing.T) {
 	loaded := clustertest.Load(t, "healthy")
-	first := servingPod(loaded)
-	if first == "" {
-		t.Fatal("no pod serves")
+	if first, earlier := servingPod(loaded); first == "" || earlier {
+		t.Fatalf("%q, earlier %t: want a pod of the current revision", first, earlier)
 	}
 	loaded.Children, loaded.ReplicaSets = nil, nil
-	if got := servingPod(loaded); got != "" {
+	if got, _ := servingPod(loaded); got != "" {
 		t.Errorf("%q, although no Deployment has it", got)
 	}
 	loaded.Unreadable = map[string]error{"deployments": os.ErrPermission}
 	newest := loaded.Pods[1]
 	newest.CreationTimestamp.Time = newest.CreationTimestamp.Add(1)
-	if got := servingPod(loaded); got != newest.Name {
+	if got, _ := servingPod(loaded); got != newest.Name {
 		t.Errorf("%q, want %q", got, newest.Name)
 	}
 	now := metav1.Now()
 	newest.DeletionTimestamp = &now
-	if got := servingPod(loaded); got == "" || got == newest.Name {
+	if got, _ := servingPod(loaded); got == "" || got == newest.Name {
 		t.Errorf("%q is being deleted", got)
 	}
 	for _, pod := range loaded.Pods {
 		pod.Status.Conditions = nil
 	}
-	if got := servingPod(loaded); got != "" {
+	if got, _ := servingPod(loaded); got != "" {
 		t.Errorf("%q is not ready", got)
 	}
+}
+
+// TestServingPodOfAnEarlierRevision: during a stuck rollout only the old pods are ready, and have none of what the user changed.
+func TestServingPodOfAnEarlierRevision(t *testing.T) {
+	const said = "No pod of the current revision is ready: pod web-old-1 is of an earlier one.\n"
+	const (
+		apps = "/apis/apps/v1/namespaces/shop/"
+		core = "/api/v1/namespaces/shop/"
+	)
+	for newReady, want := range map[string]string{"False": said, "True": ""} {
+		answers := withWeb(map[string]string{
+			core + "pods": `{"apiVersion": "v1", "kind": "PodList", "items": [` + podOf("old", "True") + "," + podOf("new", newReady) + `]}`,
+			apps + "deployments": `{"apiVersion": "apps/v1", "kind": "DeploymentList", "items": [{"metadata": {"namespace": "shop", "name": "web", "uid": "deployment",
+				"annotations": {"deployment.kubernetes.io/revision": "2"},
+				"ownerReferences": [{"apiVersion": "apps.fairlead.dev/v1", "kind": "Application", "name": "web", "uid": "web", "controller": true}]}}]}`,
+			apps + "replicasets": `{"apiVersion": "apps/v1", "kind": "ReplicaSetList", "items": [` + replicaSetOf("old", "1") + "," + replicaSetOf("new", "2") + `]}`,
+		})
+		answers["/apis/apps.fairlead.dev/v1/namespaces/shop/applications/web"] = `{"apiVersion": "apps.fairlead.dev/v1", "kind": "Application",
+			"metadata": {"namespace": "shop", "name": "web", "uid": "web"}}`
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			answer, found := answers[r.URL.Path]
+			if !found {
+				answer = `{"kind": "List", "apiVersion": "v1", "metadata": {}, "items": []}`
+			}
+			_, _ = io.WriteString(w, answer)
+		}))
+		// The Application has no ports, so port-forward ends before it would last.
+		var printed bytes.Buffer
+		code := Run(t.Context(), genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: &printed}, []string{
+			"-n", "shop", "--server", server.URL, "--kubeconfig", os.DevNull, "--cache-dir", t.TempDir(), "port-forward", "web",
+		})
+		server.Close()
+		if want += "error: web has no ports: name one\n"; code != ExitError || printed.String() != want {
+			t.Errorf("new pods ready %s: %d, %q, want %q", newReady, code, printed.String(), want)
+		}
+	}
+}
+
+func replicaSetOf(revision, number string) string {
+	return fmt.Sprintf(`{"metadata": {"namespace": "shop", "name": "web-%[1]s", "uid": "%[1]s", "annotations": {"deployment.kubernetes.io/revision": %[2]q},
+		"ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "deployment", "controller": true}]},
+		"spec": {"replicas": 1}, "status": {"replicas": 1}}`, revision, number)
+}
+
+func podOf(revision, ready string) string {
+	return fmt.Sprintf(`{"metadata": {"namespace": "shop", "name": "web-%[1]s-1",
+		"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-%[1]s", "uid": "%[1]s", "controller": true}]},
+		"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": %[2]q}]}}`, revision, ready)
 }

@@ -194,7 +194,8 @@ func (t *tool) exec() *cobra.Command {
 	run := cmd.Run
 	cmd.Use = "exec NAME [-c CONTAINER] [flags] -- COMMAND [ARGS...]"
 	cmd.Short = "Run a command in a healthy pod of an Application"
-	cmd.Long = "Run a command in a pod of the current revision that is ready. It is kubectl exec, and takes its flags."
+	cmd.Long = "Run a command in a ready pod of the current revision. While there is none, it takes a ready pod of an earlier revision, and says so. " +
+		"It is kubectl exec, and takes its flags."
 	cmd.Example = examples(`
 		# A shell
 		kubectl fairlead exec web -it -- sh
@@ -227,7 +228,8 @@ func (t *tool) portForward() *cobra.Command {
 	run := cmd.Run
 	cmd.Use = "port-forward NAME [[LOCAL_PORT:]REMOTE_PORT...] [flags]"
 	cmd.Short = "Forward local ports to a healthy pod of an Application"
-	cmd.Long = "Forward local ports to a pod of the current revision that is ready; without ports, all of spec.ports. It is kubectl port-forward, and takes its flags."
+	cmd.Long = "Forward local ports to a ready pod of the current revision; without ports, all of spec.ports. While there is none, it takes a ready " +
+		"pod of an earlier revision, and says so. It is kubectl port-forward, and takes its flags."
 	cmd.Example = examples(`
 		# All ports of the Application, under the same numbers
 		kubectl fairlead port-forward web
@@ -271,7 +273,8 @@ func (t *tool) application(ctx context.Context, name string) (*v1.Application, e
 	return applications[0], nil
 }
 
-// healthyPod returns a pod that serves; one of the current revision, if there is one.
+// healthyPod returns a pod that serves; one of the current revision, if there is one. If not, it says so: the user may look for what the last
+// change of the spec brought, which an earlier pod does not have.
 func (t *tool) healthyPod(ctx context.Context, arg string) (string, *v1.Application, error) {
 	application, err := t.application(ctx, arg)
 	if err != nil {
@@ -285,7 +288,10 @@ func (t *tool) healthyPod(ctx context.Context, arg string) (string, *v1.Applicat
 	if err != nil {
 		return "", nil, err
 	}
-	pod := servingPod(loaded)
+	pod, earlier := servingPod(loaded)
+	if earlier {
+		fmt.Fprintf(t.ErrOut, "No pod of the current revision is ready: pod %s is of an earlier one.\n", pod)
+	}
 	if pod != "" {
 		return pod, application, nil
 	}
@@ -302,16 +308,20 @@ func (t *tool) healthyPod(ctx context.Context, arg string) (string, *v1.Applicat
 	return "", nil, fmt.Errorf("no pod of %s/%s is ready: see '%s'", namespace, name, t.commandLine(namespace, "why "+name))
 }
 
-// servingPod returns the name of a pod that serves; "" if none is known. If the user may not read which revision a pod has, it is the newest.
-func servingPod(loaded *cluster.Loaded) string {
-	// The tree has the ReplicaSet of the current revision first.
+// servingPod returns the name of a pod that serves, and whether it is known to be of an earlier revision; "" if none is known. If the user may
+// not read which revision a pod has, it is the newest.
+func servingPod(loaded *cluster.Loaded) (name string, earlier bool) {
+	// The tree has the ReplicaSet of the current revision first, and each before its pods.
 	for _, node := range tree.Build(loaded.Objects).All() {
-		if node.Kind == "Pod" && node.Health == tree.Healthy {
-			return node.Name
+		switch {
+		case node.Kind == "ReplicaSet":
+			earlier = isEarlier(loaded, node.Name)
+		case node.Kind == "Pod" && node.Health == tree.Healthy:
+			return node.Name, earlier
 		}
 	}
 	if len(abovePods(loaded)) == 0 {
-		return ""
+		return "", false
 	}
 	var newest *corev1.Pod
 	for _, pod := range loaded.Pods {
@@ -324,9 +334,21 @@ func servingPod(loaded *cluster.Loaded) string {
 		}
 	}
 	if newest == nil {
-		return ""
+		return "", false
 	}
-	return newest.Name
+	return newest.Name, false
+}
+
+// isEarlier reports whether the ReplicaSet is not of the revision of its Deployment.
+func isEarlier(loaded *cluster.Loaded, replicaSet string) bool {
+	for _, r := range loaded.ReplicaSets {
+		for _, above := range loaded.Children {
+			if r.Name == replicaSet && metav1.IsControlledBy(r, above) {
+				return r.Annotations[child.RevisionAnnotation] != above.GetAnnotations()[child.RevisionAnnotation]
+			}
+		}
+	}
+	return false
 }
 
 // abovePods are the resources between an Application and its pods that the user may not list.
