@@ -61,6 +61,14 @@ var symptoms = map[string]symptom{
 		advice: edited(func(spec *v1.ApplicationSpec) { spec.NodeSelector = nil }),
 	},
 	"A ConfigMap or Secret is missing": {make: func(e *env) { e.apply(using) }, advice: func(e *env) { e.create(db) }},
+	"A pod waits for its volumes": {
+		make: func(e *env) {
+			web("")(e)
+			e.waitReady("web")
+			holdVolumes(e, "web")
+		},
+		advice: func(e *env) { setPodsReady(e, "web", corev1.ConditionTrue) },
+	},
 	"The quota is used up": {
 		make: func(e *env) {
 			e.create("apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: small}\nspec: {hard: {pods: 1}}\n")
