@@ -33,7 +33,9 @@ func held(_ context.Context, in input, found *verdict) error {
 }
 
 // pausedWarning says what becomes of a change of the pods during a pause. The ConfigMap of config has one name for all revisions, and a
-// kubelet writes a changed one into the directories of running pods, so its files do not wait. Nor does the end of a rollback.
+// kubelet writes a changed one into the directories of running pods, so its files do not wait. Nor does the end of a rollback. A rollout that
+// the pause has stopped half-way has more pods than are asked for: Kubernetes scales the other ReplicaSets of a paused Deployment to 0 once the
+// present one has all the pods, and they are available.
 func pausedWarning(old, changed *v1.Application) string {
 	was, is := old.Spec.Config, changed.Spec.Config
 	endsRollback := old.IsRolledBack() && !changed.Spec.ReconcilePolicy.Withholds()
@@ -48,6 +50,10 @@ func pausedWarning(old, changed *v1.Application) string {
 	}
 	if endsRollback {
 		return "spec.paused: this change of the pods ends the rollback, but no pod is replaced until you set it to false"
+	}
+	if status := &old.Status; status.Replicas > status.DesiredReplicas && !changed.Spec.ReconcilePolicy.Withholds() {
+		return "spec.paused: no pod starts for this change before you set it to false. If the change takes back the rollout that has begun, " +
+			"Kubernetes stops the pods of that rollout nevertheless, once enough others are available"
 	}
 	return "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
 }

@@ -19,6 +19,7 @@ func TestHeldChanges(t *testing.T) {
 		suspended = "spec.reconcilePolicy: it is Suspend, so this change of the pods has no effect until you set it to Enforce"
 		scaled    = "spec.reconcilePolicy: it is Suspend, so this change has no effect until you set it to Enforce"
 		waits     = "spec.paused: the pods stay as they are, so this change of the pods has no effect until you set it to false"
+		halfway   = "spec.paused: no pod starts for this change before you set it to false. If the change takes back the rollout that has begun, Kubernetes stops the pods of that rollout nevertheless, once enough others are available"
 		files     = "spec.paused: the rollout waits until you set it to false, but ConfigMap web-config changes at once, and running pods see its new files within about a minute"
 		unsure    = "spec.paused: the rollout waits until you set it to false, but ConfigMap web-config changes at once if the pods to come have other files, and running pods see its new files within about a minute"
 		ends      = "spec.paused: this change of the pods ends the rollback, but no pod is replaced until you set it to false"
@@ -45,6 +46,12 @@ func TestHeldChanges(t *testing.T) {
 			{Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue, Reason: v1.ReasonRolledBack},
 		}
 	}
+	begun := func(a *v1.Application) {
+		a.Status.DesiredReplicas, a.Status.Replicas, a.Status.UpdatedReplicas = 2, 3, 1
+	}
+	updated := func(a *v1.Application) {
+		a.Status.DesiredReplicas, a.Status.Replicas, a.Status.UpdatedReplicas = 2, 2, 2
+	}
 	before, after := config("/etc/web", "1"), config("/etc/web", "2")
 	adopt := func(a *v1.Application) { a.Spec.AdoptionPolicy = v1.AdoptionConsented }
 	for _, test := range []struct {
@@ -63,6 +70,19 @@ func TestHeldChanges(t *testing.T) {
 		},
 		{name: "another image, and the pause ends with Observe", old: []change{pause(true), observe}, new: []change{pause(false), observe, image("web:2")}, want: []string{observed}},
 
+		{
+			name: "the image before while paused half-way", old: []change{pause(true), begun, image("web:2")}, new: []change{pause(true), begun},
+			want: []string{halfway},
+		},
+		{
+			name: "another image while paused after a rollout", old: []change{pause(true), updated}, new: []change{pause(true), updated, image("web:2")},
+			want: []string{waits},
+		},
+		{
+			name: "the image before while paused half-way with Observe", old: []change{pause(true), observe, begun, image("web:2")},
+			new: []change{pause(true), observe, begun}, want: []string{observed, waits},
+		},
+		{name: "an earlier revision while paused half-way", old: []change{pause(true), begun}, new: []change{pause(true), begun, pin}, want: []string{unknown, halfway}},
 		{name: "an earlier revision while paused", old: []change{pause(true)}, new: []change{pause(true), pin}, want: []string{unknown, waits}},
 		{name: "other files while paused", old: []change{pause(true), before}, new: []change{pause(true), after}, want: []string{files}},
 		{name: "other files and another image while paused", old: []change{pause(true), before}, new: []change{pause(true), after, image("web:2")}, want: []string{files}},

@@ -309,9 +309,9 @@ func (t *tool) accepted(ctx context.Context, clients *cluster.Clients, live, app
 	t.warned.forget()
 	switch {
 	case difference.Waits(d):
-		t.warned.mute(pausedWarning, filesWarning)
+		t.warned.mute(pausedWarning, halfwayWarning, filesWarning)
 	case difference.TakesBack(d):
-		t.warned.mute(pausedWarning)
+		t.warned.mute(pausedWarning, halfwayWarning)
 	}
 	return accepted(ctx, clients, live, application)
 }

@@ -188,7 +188,7 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 	}
 	e.tool.warned.forget()
 	if effect.takesBack {
-		e.tool.warned.mute(pausedWarning)
+		e.tool.warned.mute(pausedWarning, halfwayWarning)
 	}
 	written, err := write(ctx, clients, application, edited, options)
 	if err != nil {
@@ -217,6 +217,9 @@ func storedClass(edited, written *v1.Application, dryRun bool) string {
 // pausedWarning begins the warning that a change of the pods has no effect before the pause ends. It would contradict the summary of a change
 // that takes back what waits.
 const pausedWarning = "spec.paused: the pods stay as they are"
+
+// halfwayWarning begins the warning that Kubernetes may stop the pods of a rollout that the pause has stopped half-way. The summary knows it.
+const halfwayWarning = "spec.paused: no pod starts for this change"
 
 // filesWarning begins the warning that the files of the pods do not wait for the end of the pause.
 const filesWarning = "spec.paused: the rollout waits"

@@ -107,12 +107,15 @@ func Headline(d preview.Difference) string {
 			said = none(pods, wanted)
 			break
 		}
-		if wanted != nil && !pods.Paused && pods.Kept >= *wanted {
+		if enoughKept(pods) {
 			others := "the others are"
 			if *wanted == 1 {
 				others = "the other one is"
 			}
 			said = stopped(pods.Live-*wanted) + ", and none is started: " + others + " of that revision already." + scaled(pods)
+			if pods.Paused {
+				said += " Kubernetes does that while rollouts are paused too, once " + others + " available."
+			}
 			break
 		}
 		said = fmt.Sprintf("%s replaced, because of %s.", replaced(pods), because(pods))
@@ -125,7 +128,10 @@ func Headline(d preview.Difference) string {
 		if pods.Strategy == appsv1.RecreateDeploymentStrategyType {
 			said += " With strategy Recreate, requests fail meanwhile."
 		}
-		if pods.Paused {
+		switch {
+		case pods.Paused && pods.Kept < 0:
+			said += " No pod starts while rollouts are paused." // Perhaps enough pods have the template, so that Kubernetes stops the rest.
+		case pods.Paused:
 			said += waits + newFiles(d)
 		}
 		said += scaled(pods)
@@ -159,11 +165,21 @@ func Waits(d preview.Difference) bool { return strings.Contains(Headline(d), wai
 // allKept reports whether all pods have the template of the change already.
 func allKept(pods preview.Pods) bool { return pods.Replaced && pods.Kept > 0 && pods.Kept >= pods.Live }
 
-// TakesBack reports whether the change takes back what waits while rollouts are paused: all pods are as it wants them, and stay so when
-// rollouts go on.
+// enoughKept reports whether as many pods as are asked for have the template of the change already. Kubernetes then stops the rest, and it
+// does so for a paused Deployment too: it scales the other ReplicaSets to 0 once the pods of the present one are available.
+func enoughKept(pods preview.Pods) bool {
+	wanted := cmp.Or(pods.After, pods.Asked)
+	return pods.Replaced && wanted != nil && pods.Kept >= *wanted
+}
+
+// TakesBack reports whether the change takes back what waits while rollouts are paused, or a rollout that the pause has stopped half-way:
+// all pods are as it wants them, or enough of them are, and nothing changes when rollouts go on.
 func TakesBack(d preview.Difference) bool {
 	pods := d.Pods
-	return pods.Paused && pods.Stopped == "" && pods.Pinned == 0 && !isForeign(d) && (pods.After == nil || *pods.After > 0) && allKept(pods)
+	if wanted := cmp.Or(pods.After, pods.Asked); wanted != nil && *wanted == 0 {
+		return false
+	}
+	return pods.Paused && pods.Stopped == "" && pods.Pinned == 0 && !isForeign(d) && (allKept(pods) || enoughKept(pods))
 }
 
 // isForeign reports whether another owner has the Deployment.

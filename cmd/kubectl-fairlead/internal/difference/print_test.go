@@ -102,6 +102,18 @@ func TestSentence(t *testing.T) {
 		"4 pods are stopped, and none is started: the others are of that revision already.": {
 			Pods: preview.Pods{Live: 7, Replaced: true, Kept: 3, Because: image, Asked: new(int32(3))},
 		},
+		"1 pod is stopped, and none is started: the others are of that revision already. Kubernetes does that while rollouts are paused too, once the others are available.": {
+			Pods: preview.Pods{Live: 3, Replaced: true, Kept: 2, Because: image, Before: new(int32(2)), After: new(int32(2)), Paused: true},
+		},
+		"2 pods are stopped, and none is started: the other one is of that revision already. Kubernetes does that while rollouts are paused too, once the other one is available.": {
+			Pods: preview.Pods{Live: 3, Replaced: true, Kept: 1, Because: image, Asked: new(int32(1)), Paused: true},
+		},
+		"2 of 4 pods are replaced, because of containers[web].image. The others stay, because they are of that revision already. It waits while rollouts are paused.": {
+			Pods: preview.Pods{Live: 4, Replaced: true, Kept: 2, Because: image, Before: new(int32(3)), After: new(int32(3)), Paused: true},
+		},
+		"The pods of the failed revision are replaced, because of containers[web].image. No pod starts while rollouts are paused.": {
+			Pods: preview.Pods{Live: 3, Replaced: true, Kept: -1, Because: image, Before: new(int32(2)), After: new(int32(2)), Paused: true},
+		},
 		"2 of 4 pods are replaced, because of containers[web].image. The others stay, because they are of that revision already.": {
 			Pods: preview.Pods{Live: 4, Replaced: true, Kept: 2, Because: image, Before: new(int32(3)), After: new(int32(3))},
 		},
@@ -206,6 +218,27 @@ func TestDeferred(t *testing.T) {
 	} {
 		if got := difference.Deferred(preview.Difference{Pods: pods}, missing); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestTakesBack: nothing that the change leaves undone waits for the end of the pause.
+func TestTakesBack(t *testing.T) {
+	for name, test := range map[string]struct {
+		pods preview.Pods
+		want bool
+	}{
+		"all pods have the template":             {preview.Pods{Live: 2, Kept: 2}, true},
+		"enough pods have it, the rest stop":     {preview.Pods{Live: 3, Kept: 2, After: new(int32(2))}, true},
+		"a pod must start":                       {preview.Pods{Live: 4, Kept: 2, After: new(int32(3))}, false},
+		"no pods are asked for":                  {preview.Pods{Live: 1, Asked: new(int32(0))}, false},
+		"it is not known":                        {preview.Pods{Live: 3, Kept: -1, After: new(int32(2))}, false},
+		"another template":                       {preview.Pods{Live: 3, After: new(int32(2))}, false},
+		"another revision stays until it is not": {preview.Pods{Live: 3, Kept: 2, After: new(int32(2)), Pinned: 1}, false},
+	} {
+		test.pods.Replaced, test.pods.Paused = true, true
+		if got := difference.TakesBack(preview.Difference{Pods: test.pods}); got != test.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }
