@@ -122,7 +122,9 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 func whileRefused(d preview.Difference, deployment *appsv1.Deployment, explain string) string {
 	before, after := d.Pods.Before, d.Pods.After
 	switch {
-	case difference.StartsPods(d):
+	case difference.NeedsPods(d) && !difference.RollsOut(d):
+		return " The new ones do not start, because the API server refuses pods at present: see " + explain
+	case difference.NeedsPods(d):
 		return " At present the API server refuses pods: see " + explain
 	case before != nil && after != nil && *after > 0 && *after < *before && difference.Unfinished(deployment) != 0:
 		return " At present the API server refuses pods of the rollout that has begun: it goes on if that makes room for them."

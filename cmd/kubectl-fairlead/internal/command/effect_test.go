@@ -133,7 +133,9 @@ func TestWhileRefused(t *testing.T) {
 	}{
 		{preview.Pods{Live: 3, Before: new(int32(3)), After: new(int32(2))}, 0, room},
 		{preview.Pods{Live: 3, Before: new(int32(3)), After: new(int32(2))}, 3, ""},
-		{preview.Pods{Live: 3, Before: new(int32(3)), After: new(int32(4))}, 0, ""},
+		{preview.Pods{Live: 3, Before: new(int32(3)), After: new(int32(4))}, 0, " The new ones do not start, because the API server refuses pods at present: see kubectl fairlead why web"},
+		{preview.Pods{Live: 3, Replaced: true, Kept: 3}, 0, ""},
+		{preview.Pods{Live: 4, Replaced: true, Kept: 3, After: new(int32(3))}, 1, ""},
 		{preview.Pods{Live: 3, Before: new(int32(3)), After: new(int32(0))}, 0, ""},
 		{preview.Pods{Live: 3}, 0, ""},
 		{preview.Pods{Live: 3, Replaced: true}, 0, " At present the API server refuses pods: see kubectl fairlead why web"},

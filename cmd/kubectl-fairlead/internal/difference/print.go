@@ -381,6 +381,9 @@ func deferred(d preview.Difference, missing string, said func(preview.Difference
 	if missing == "" || !StartsPods(d) || after != nil && *after == 0 || d.Pods.Stopped != "" {
 		return said(d)
 	}
+	if !RollsOut(d) {
+		return said(d) + " " + missing
+	}
 	now := strings.Replace(scaled(d.Pods), ".", " at once.", 1)
 	if now != "" {
 		d.Pods.After = d.Pods.Before
@@ -389,9 +392,7 @@ func deferred(d preview.Difference, missing string, said func(preview.Difference
 }
 
 // StartsPods reports whether new pods start, which a missing ConfigMap or Secret holds up.
-func StartsPods(d preview.Difference) bool {
-	return d.Pods.Replaced || d.Pods.Held > 0 || d.Pods.Started > 0
-}
+func StartsPods(d preview.Difference) bool { return RollsOut(d) || Grows(d) }
 
 func withBlocked(sentence string, d preview.Difference) string {
 	sentences := []string{sentence}

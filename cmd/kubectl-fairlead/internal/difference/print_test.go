@@ -214,6 +214,8 @@ func TestDeferred(t *testing.T) {
 		"No pod is replaced; the desired number of pods goes from 4 to 0.":                                                                            {Live: 4, Replaced: true, Because: image, Before: new(int32(4)), After: new(int32(0))},
 		"Until it is resumed, no child changes and no pod is replaced (reconcilePolicy: Observe).":                                                    {Live: 4, Stopped: v1.ReconcileObserve, Before: new(int32(4)), After: new(int32(5))},
 		"No pod is replaced, because there is none yet. That waits: " + missing:                                                                       {Replaced: true, Because: image, Asked: new(int32(2))},
+		"No pod is replaced; the desired number of pods goes from 4 to 5. " + missing:                                                                 {Live: 4, Before: new(int32(4)), After: new(int32(5))},
+		"No pod is replaced; the desired number of pods goes from 4 to 3.":                                                                            {Live: 4, Before: new(int32(4)), After: new(int32(3))},
 		"No pod is replaced, because there is none, and none starts while rollouts are paused. That waits: " + missing:                                {Replaced: true, Because: image, Asked: new(int32(2)), Paused: true},
 	} {
 		if got := difference.Deferred(preview.Difference{Pods: pods}, missing); got != want {

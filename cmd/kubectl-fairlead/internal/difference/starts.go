@@ -1,0 +1,22 @@
+// Copyright The Fairlead Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package difference
+
+import "fairlead.dev/fairlead/pkg/preview"
+
+// RollsOut reports whether the change rolls out a pod template, or lets a paused rollout go on.
+func RollsOut(d preview.Difference) bool {
+	return d.Pods.Replaced || d.Pods.Held > 0 || d.Pods.Started > 0
+}
+
+// Grows reports whether pods start because the desired number of them grows. It does so while rollouts are paused, too.
+func Grows(d preview.Difference) bool {
+	before, after := d.Pods.Before, d.Pods.After
+	return d.Pods.Stopped == "" && !d.Pods.Unlisted && !isForeign(d) && before != nil && after != nil && *after > *before
+}
+
+// NeedsPods reports whether the change needs pods that the API server must accept. It needs none if enough run that have its template.
+func NeedsPods(d preview.Difference) bool {
+	return Grows(d) || RollsOut(d) && !allKept(d.Pods) && !enoughKept(d.Pods)
+}
