@@ -88,6 +88,7 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 	if err != nil {
 		return effect{}, err
 	}
+	isEarlier := false // It is an earlier change that replaces pods, and the edit itself replaces none.
 	if before == nil && len(d.Pods.Because) > 0 {
 		asked := application.DeepCopy()
 		asked.Status.Revision = nil // As if it were carried out, so that only the edit makes a difference.
@@ -96,25 +97,46 @@ func (e *editing) summary(ctx context.Context, clients *cluster.Clients, applica
 			return effect{}, err
 		}
 		d.Pods.Because = difference.EditedFirst(d.Pods.Because, own.Pods.Because)
+		isEarlier = enforced(application) && !difference.RollsOut(own)
 	}
 	if _, unreadable := loaded.Unreadable[child.Deployment.Resource]; unreadable {
 		return effect{summary: "What becomes of the pods is not known, because you may not list deployments."}, nil
 	}
 	deployment := child.Get[*appsv1.Deployment](live, child.Deployment, application.Name)
+	explain := e.explain(application)
+	d = difference.JoinBlocked(d, explain)
 	if deployment == nil {
 		return effect{summary: difference.WithoutDeployment(d, missingConfig(application, edited))}, nil
 	}
 	if before == nil || d.Pods.Before == nil && d.Pods.After != nil {
 		d.Pods.Before = deployment.Spec.Replicas // Without replicas in the spec, the cluster alone knows the number.
 	}
-	if waits := missingConfig(application, edited); waits != "" && difference.StartsPods(d) {
-		return effect{summary: difference.Deferred(d, waits)}, nil
+	if said := whileWaiting(d, missingConfig(application, edited), isEarlier); said != "" {
+		return effect{summary: said}, nil
 	}
 	known, err := e.withContents(ctx, clients, application, edited, d)
 	if err == nil && refusesPods(deployment) {
-		known.summary += whileRefused(d, deployment, e.tool.commandLine(application.Namespace, "why "+application.Name))
+		known.summary += whileRefused(d, deployment, explain)
 	}
 	return known, err
+}
+
+// whileWaiting says what an edit means while pods wait: for the ConfigMap or Secret that missing describes, or for a child that Fairlead
+// leaves alone. It is "" if none waits. isEarlier means that only an earlier change replaces pods.
+func whileWaiting(d preview.Difference, missing string, isEarlier bool) string {
+	switch {
+	case isEarlier && (missing != "" || difference.Withheld(d)):
+		return difference.GoesOnWaiting(d, missing)
+	case missing != "" && difference.StartsPods(d):
+		return difference.Deferred(d, missing)
+	default:
+		return ""
+	}
+}
+
+// explain is the command that says why an Application is as it is.
+func (e *editing) explain(application *v1.Application) string {
+	return e.tool.commandLine(application.Namespace, "why "+application.Name)
 }
 
 // whileRefused says what an edit means while the API server refuses pods of the Deployment; "" if it neither starts pods nor makes room for
@@ -176,7 +198,7 @@ func (e *editing) withContents(ctx context.Context, clients *cluster.Clients, ap
 	if err != nil {
 		return effect{}, err
 	}
-	known := effectOf(d)
+	known := effectOf(difference.JoinBlocked(d, e.explain(application)))
 	known.summary += unknown
 	return known, nil
 }

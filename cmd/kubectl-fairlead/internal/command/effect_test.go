@@ -145,3 +145,30 @@ func TestWhileRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestWhileWaiting: the effect of an edit is its own, and not that of an earlier one that waits.
+func TestWhileWaiting(t *testing.T) {
+	const missing = "Secret db does not exist; running pods stay as they are, and new ones that need it wait."
+	image := []preview.Change{{Path: ".spec.template.spec.containers[web].image"}}
+	waiting := preview.Difference{Pods: preview.Pods{Live: 2, Replaced: true, Because: image}}
+	withheld := preview.Difference{Pods: waiting.Pods, Children: []preview.Child{{Kind: "ServiceAccount", Name: "web", Action: preview.Blocked, Reason: "ServiceAccount web exists"}}}
+	grows := preview.Difference{Pods: preview.Pods{Live: 2, Before: new(int32(2)), After: new(int32(3))}}
+	for _, test := range []struct {
+		d         preview.Difference
+		missing   string
+		isEarlier bool
+		want      string
+	}{
+		{waiting, missing, true, "No pod is replaced. The earlier change of the pods (containers[web].image) goes on waiting: " + missing},
+		{waiting, missing, false, "All 2 pods are replaced, because of containers[web].image. That waits: " + missing},
+		{waiting, "", true, ""}, // Nobody knows what it waits for, and the edit may end that.
+		{withheld, "", true, "No pod changes. The earlier change of the pods (containers[web].image) goes on waiting. ServiceAccount web exists."},
+		{withheld, "", false, ""},
+		{grows, missing, false, "No pod is replaced; the desired number of pods goes from 2 to 3. " + missing},
+		{grows, "", false, ""},
+	} {
+		if got := whileWaiting(test.d, test.missing, test.isEarlier); got != test.want {
+			t.Errorf("%+v: %q, want %q", test, got, test.want)
+		}
+	}
+}

@@ -397,7 +397,7 @@ func StartsPods(d preview.Difference) bool { return RollsOut(d) || Grows(d) }
 func withBlocked(sentence string, d preview.Difference) string {
 	sentences := []string{sentence}
 	for _, child := range d.Children {
-		if child.Action == preview.Blocked {
+		if child.Action == preview.Blocked && child.Reason != "" {
 			sentences = append(sentences, text.Capitalize(text.Sentence(child.Reason)))
 		}
 	}

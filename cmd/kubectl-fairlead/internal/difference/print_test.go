@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
@@ -220,6 +221,57 @@ func TestDeferred(t *testing.T) {
 	} {
 		if got := difference.Deferred(preview.Difference{Pods: pods}, missing); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestGoesOnWaiting: an edit that changes no pod template does not have the effect of an earlier one that waits.
+func TestGoesOnWaiting(t *testing.T) {
+	image := []preview.Change{{Path: ".spec.template.spec.containers[web].image"}}
+	const (
+		missing = "Secret db does not exist; running pods stay as they are, and new ones that need it wait."
+		earlier = " The earlier change of the pods (containers[web].image) goes on waiting"
+		foreign = "Fairlead leaves the object alone: ServiceAccount web exists"
+	)
+	withheld := []preview.Child{{Kind: "ServiceAccount", Name: "web", Action: preview.Blocked, Reason: foreign}}
+	for want, test := range map[string]struct {
+		missing string
+		d       preview.Difference
+	}{
+		"No pod is replaced." + earlier + ": " + missing: {missing, preview.Difference{Pods: preview.Pods{Live: 2, Paused: true}}},
+		"No pod is replaced; the desired number of pods goes from 2 to 1." + earlier + ": " + missing: {
+			missing, preview.Difference{Pods: preview.Pods{Live: 2, Before: new(int32(2)), After: new(int32(1))}},
+		},
+		"No pod is replaced; the desired number of pods goes from 2 to 0.": {missing, preview.Difference{Pods: preview.Pods{Live: 2, Before: new(int32(2)), After: new(int32(0))}}},
+		"No pod changes." + earlier + ". " + foreign + ".": {
+			"", preview.Difference{Pods: preview.Pods{Live: 2, Before: new(int32(2)), After: new(int32(0))}, Children: withheld},
+		},
+	} {
+		test.d.Pods.Replaced, test.d.Pods.Because = true, image
+		if got := difference.GoesOnWaiting(test.d, test.missing); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestJoinBlocked: a Conflict about several children is one sentence.
+func TestJoinBlocked(t *testing.T) {
+	blocked := func(kind string) preview.Child {
+		return preview.Child{Kind: kind, Name: "web", Action: preview.Blocked, Reason: "Fairlead leaves the object alone: " + kind + " web exists"}
+	}
+	const noPod = "No pod changes, because the Deployment does not belong to the Application. "
+	for want, children := range map[string][]preview.Child{
+		noPod + "Fairlead leaves the object alone: Deployment web exists.": {blocked("Deployment"), {Kind: "Ingress", Name: "web", Action: preview.Create}},
+		noPod + "Fairlead leaves 3 objects alone, because they are not the Application's: ServiceAccount web, Deployment web, Service web ('kubectl fairlead why web' says what to do).": {
+			{Kind: "ConfigMap", Name: "web-config", Action: preview.Create}, blocked("ServiceAccount"), blocked("Deployment"), blocked("Service"),
+		},
+	} {
+		before := slices.Clone(children)
+		if got := difference.Sentence(difference.JoinBlocked(preview.Difference{Children: children}, "kubectl fairlead why web")); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if diff := cmp.Diff(before, children); diff != "" {
+			t.Errorf("it changed the children that it got: %s", diff)
 		}
 	}
 }
