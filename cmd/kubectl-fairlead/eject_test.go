@@ -115,9 +115,7 @@ func TestEject(t *testing.T) {
 	if diff := cmp.Diff(pods, p.pods(kube)); diff != "" {
 		t.Errorf("pods were replaced:\n%s", diff)
 	}
-	if r := p.want(2, []string{"eject", "web"}); !strings.Contains(r.stderr, "there is no Application web") {
-		t.Errorf("a second run says %q", r.stderr)
-	}
+	p.want(0, []string{"eject", "web"}, p.namespace+"/web: ejected already. The Application is gone, and these objects are yours:\n", "  Deployment web\n", "  HorizontalPodAutoscaler web\n")
 }
 
 // applies lets a user apply a manifest on the server, without force: it meets no conflict, and changes no spec.

@@ -158,10 +158,13 @@ func TestTakeBackOfHandedOverIngress(t *testing.T) {
 	if ingress, err := ingresses.Get(ctx, "web", metav1.GetOptions{}); err != nil || len(ingress.Labels) > 0 || !plan.IsEjected(ingress) {
 		t.Errorf("after eject, the Ingress is %+v, %v", ingress.ObjectMeta, err)
 	}
+	already := p.namespace + "/web: ejected already. The Application is gone, and these objects are yours:\n  ServiceAccount web\n  Deployment web\n  Service web\n"
+	p.want(0, []string{"eject", "web", "--dry-run=client"}, already, "  Ingress web\n  An Application of this name can take them back: see docs/guides/take-back.md\n")
 	p.create("web", spec)
 	p.eventually("the conflict", func() bool {
 		return strings.Contains(p.run("why", "web").stdout, "Ingress web") && strings.Contains(p.run("why", "web").stdout, "take-back.md")
 	})
+	p.want(0, []string{"eject", "web", "--dry-run=client"}, "  Ejected before, and not the Application's any more: ServiceAccount web, Deployment web, Service web, ", "Ingress web. An Application of this name can take them back: ")
 }
 
 // TestAdoptOfLeftover: the user has perhaps forgotten the earlier Application, so adopt says first that all of it can be taken back.

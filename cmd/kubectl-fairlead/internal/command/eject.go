@@ -20,7 +20,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/adopt"
@@ -156,11 +155,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 			return nil, err
 		}
 	} else if gone && len(objects) == 0 {
-		missing := fmt.Errorf("there is no Application %s in namespace %s, and none left objects behind", e.name, e.namespace)
-		if _, given := e.tool.givenNamespace(); !given {
-			missing = fmt.Errorf("%w. If it is in another one, pass that with -n", missing)
-		}
-		return nil, misspelt(ctx, e.clients, types.NamespacedName{Namespace: e.namespace, Name: e.name}, missing)
+		return e.endedBefore(ctx)
 	}
 	if err := e.checkRestorable(); err != nil {
 		return nil, err
@@ -169,6 +164,9 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		objects = slices.DeleteFunc(objects, func(object left) bool { return object.GetUID() == e.lost.own.UID })
 	}
 	e.announce(e.tool.screen(), objects, gone)
+	if !e.restore {
+		e.announceBefore(e.tool.screen(), e.yoursAlready(ctx, objects))
+	}
 	e.announceBackup(ctx, e.tool.screen(), before)
 	if err := e.checkRestored(before); err != nil {
 		return nil, err
@@ -211,7 +209,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 	}
 	deletion, made := "", objects
 	if gone && e.restore {
-		made = append(made, e.ejectedBefore(ctx)...)
+		made = append(made, e.ejectedBefore(ctx, objects)...)
 	}
 	var serving []string
 	if e.restore {

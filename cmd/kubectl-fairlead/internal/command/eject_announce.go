@@ -20,7 +20,6 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
-	"fairlead.dev/fairlead/pkg/plan"
 )
 
 // announce says what happens.
@@ -97,26 +96,6 @@ func (e *ejecting) announcePaused(to *screen.Screen, objects []left) {
 			to.Hanging("  ", "The Deployment stays paused. To start the pods that its template asks for: "+resume)
 		}
 	}
-}
-
-// ejectedBefore returns what an earlier run made plain objects, by the label that they keep. It is advice alone: a user without permission
-// to list a kind does without it.
-func (e *ejecting) ejectedBefore(ctx context.Context) (objects []left) {
-	for _, kind := range child.AllKinds() {
-		if !kind.OutlivesApplication() {
-			continue
-		}
-		list, err := e.clients.Dynamic.Resource(kind.GroupVersionResource()).Namespace(e.namespace).List(ctx, metav1.ListOptions{LabelSelector: v1.LabelName + "=" + e.name})
-		if err != nil {
-			continue
-		}
-		for i := range list.Items {
-			if plan.IsEjected(&list.Items[i]) {
-				objects = append(objects, left{&list.Items[i], kind})
-			}
-		}
-	}
-	return objects
 }
 
 // announceBackup says what of the Secret of the adoption is not restored, and whether the Secret stays. For a user without permission

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	kubescheme "k8s.io/client-go/kubernetes/scheme"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -42,19 +43,8 @@ func TestEjectWithoutObjects(t *testing.T) {
 	} {
 		application := policyStored()
 		application.Spec.DeletionPolicy, application.Finalizers, application.Status.ObservedGeneration = v1.DeletionOrphan, []string{v1.FinalizerOrphan}, 1
-		kinds := map[schema.GroupVersionResource]string{}
-		for _, kind := range child.AllKinds() {
-			kinds[kind.GroupVersionResource()] = kind.Kind + "List"
-		}
-		scheme := runtime.NewScheme()
-		if err := appsv1.AddToScheme(scheme); err != nil {
-			t.Fatal(err)
-		}
 		var out bytes.Buffer
-		tool := toolWith(*clientcmdapi.NewConfig(), "shop")
-		tool.Out = &out
-		clients := &cluster.Clients{Kube: kubefake.NewClientset(), Fairlead: fake.NewClientset(application), Dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(scheme, kinds, test.objects...)}
-		e := &ejecting{tool: tool, clients: clients, namespace: "shop", name: "web", editing: editing{dryRun: test.dryRun}}
+		e := ejectingAmong(t, &out, fake.NewClientset(application), test.dryRun, test.objects...)
 		stay, err := e.run(t.Context())
 		if err != nil || len(stay) != len(test.objects) || out.String() != test.want {
 			t.Errorf("%s: %d stay, %v, %q, want %q", test.name, len(stay), err, out.String(), test.want)
@@ -71,4 +61,21 @@ func ejectable() *appsv1.Deployment {
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(policyStored(), v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))},
 		},
 	}
+}
+
+// ejectingAmong ejects shop/web among the objects.
+func ejectingAmong(t *testing.T, out *bytes.Buffer, applications *fake.Clientset, dryRun cmdutil.DryRunStrategy, objects ...runtime.Object) *ejecting {
+	t.Helper()
+	kinds := map[schema.GroupVersionResource]string{}
+	for _, kind := range child.AllKinds() {
+		kinds[kind.GroupVersionResource()] = kind.Kind + "List"
+	}
+	scheme := runtime.NewScheme()
+	if err := kubescheme.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+	tool.Out = out
+	clients := &cluster.Clients{Kube: kubefake.NewClientset(), Fairlead: applications, Dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(scheme, kinds, objects...)}
+	return &ejecting{tool: tool, clients: clients, namespace: "shop", name: "web", editing: editing{dryRun: dryRun}}
 }
