@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -64,6 +67,38 @@ func TestUndoOfClassChange(t *testing.T) {
 	p.eventually("the rollout to fail", func() bool { return strings.Contains(p.run("why", "web").stdout, "undo web --to-revision=") })
 	p.want(0, []string{"undo", "web"}, strings.Replace(pinned, "revision 1", "revision 3", 1)+p.namespace+unpin+"\n")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+}
+
+// TestUndoFollowsClass: the class changes a label, and undo writes the former one. The resources that it gives still stay the class's.
+func TestUndoFollowsClass(t *testing.T) {
+	p := start(t)
+	memory := func(quantity string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(quantity)}
+	}
+	class := p.class(v1.ApplicationClassSpec{Defaults: &v1.ApplicationDefaults{
+		Resources:   &corev1.ResourceRequirements{Limits: memory("256Mi"), Requests: memory("64Mi")},
+		PodMetadata: &v1.PodMetadata{Labels: map[string]string{"cost-center": "a"}},
+	}})
+	p.create("web", "{image: example.com/web:1, replicas: 1, className: "+class+"}")
+	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
+	patch := []byte(`{"spec":{"defaults":{"podMetadata":{"labels":{"cost-center":"b"}}}}}`)
+	if _, err := p.fairlead.AppsV1().ApplicationClasses().Patch(t.Context(), class, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the new label", func() bool {
+		status := p.get("web").Status
+		return status.Revision != nil && status.Revision.Current == 2 && status.Revision.LastHealthy == 2
+	})
+	const said = ": the pods of revision 1 (example.com/web:1) in the spec; the spec itself says podMetadata.labels.cost-center from now on, so no change of the class reaches it\n"
+	p.want(0, []string{"undo", "web"}, p.namespace+"/web"+said, "replaced, because of .spec.template.metadata.labels.cost-center.")
+	want := &v1.PodMetadata{Labels: map[string]string{"cost-center": "a"}}
+	if spec := p.get("web").Spec; spec.Resources != nil || !cmp.Equal(spec.PodMetadata, want) {
+		t.Errorf("the spec says the resources %+v and podMetadata %+v, want none and %+v", spec.Resources, spec.PodMetadata, want)
+	}
+	p.eventually("revision 1 under another number", func() bool {
+		status := p.get("web").Status
+		return status.Revision.Current == 3 && status.Revision.LastHealthy == 3
+	})
 }
 
 // class creates a class for the test alone, and returns its name.

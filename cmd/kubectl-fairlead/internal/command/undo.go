@@ -27,11 +27,12 @@ func (t *tool) undo() *cobra.Command {
 		Use:   "undo NAME... [flags]",
 		Short: "Take the pods of an Application back to a former revision",
 		Long: long(`
-			Write what a former revision said about the pods into the spec, with what their class gave them then: image, command,
-			variables and the like. The number of pods, routes and policies stay. A revision that spec.rollback.toRevision names
-			is named no more. The files of spec.config come back, too. The content of other ConfigMaps and of Secrets is not kept,
-			so it does not. If the class decides what differs, no change of the spec leads back: undo then names the revision in
-			spec.rollback.toRevision, which stays until you remove it.
+			Write what a former revision said about the pods into the spec: image, command, variables and the like. What their class
+			gave them then, and gives no more, is written too. From then on the spec decides about that, and no change of the class
+			reaches it; undo names these fields. The number of pods, routes and policies stay. A revision that
+			spec.rollback.toRevision names is named no more. The files of spec.config come back, too. The content of other
+			ConfigMaps and of Secrets is not kept, so it does not. If the class decides what differs, no change of the spec leads
+			back: undo then names the revision in spec.rollback.toRevision, which stays until you remove it.
 
 			Without --to-revision, or with 0, it is the last healthy revision. If that one runs, as the spec says, it is the one
 			before; revisions that never were healthy are left out, and so are restarts of what runs. If none has been healthy, it
@@ -127,19 +128,23 @@ func (c *classed) undo(target edit.Revision, undo edit.Edit) edit.Edit {
 			return "", err
 		}
 		becomes := c.merge(application)
+		differs := ""
 		switch {
 		case target.Describes(becomes):
-			return what, nil
 		case edit.SamePods(c.merge(before), becomes), before.IsRolledBack():
 			before.DeepCopyInto(application)
 			return edit.Pin(target)(application)
+		default:
+			differs = fmt.Sprintf("; the class makes the pods differ from revision %d, ", target.Number)
+			former := c.merge(before).DeepCopy()
+			if _, err := undo(former); err == nil && c.refuses != nil && c.refuses(former) {
+				differs += "which it refuses"
+			} else {
+				differs += "unless you name it in spec.rollback.toRevision"
+			}
 		}
-		differs := fmt.Sprintf("; the class makes the pods differ from revision %d, ", target.Number)
-		former := c.merge(before)
-		if _, err := undo(former); err == nil && c.refuses != nil && c.refuses(former) {
-			return what + differs + "which it refuses", nil
-		}
-		return what + differs + "unless you name it in spec.rollback.toRevision", nil
+		own, err := edit.Follow(application, before, c.merge)
+		return what + edit.OwnFrom(own) + differs, err
 	}
 }
 
