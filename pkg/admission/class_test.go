@@ -224,6 +224,43 @@ func TestClassIsRefusedAndWarnedOf(t *testing.T) {
 	}
 }
 
+// Who marks a second class as the default reads which of the two applies.
+func TestSecondDefaultIsWarnedOf(t *testing.T) {
+	created := func(name string, second int64) *v1.ApplicationClass {
+		class := applicationClass(name, true, nil)
+		class.CreationTimestamp = metav1.Unix(second, 0)
+		return class
+	}
+	unmarked := func(class *v1.ApplicationClass) *v1.ApplicationClass {
+		class.Annotations = nil
+		return class
+	}
+	const also, applies = " is marked as default too; where both select a namespace, ", " applies, because it "
+	for name, test := range map[string]struct {
+		others       []*v1.ApplicationClass
+		updated, old *v1.ApplicationClass
+		want         string
+	}{
+		"created later":                   {[]*v1.ApplicationClass{created("da", 1)}, created("db", 2), nil, "ApplicationClass da" + also + "db" + applies + "was created later"},
+		"the same second, second by name": {[]*v1.ApplicationClass{created("da", 1)}, created("db", 1), nil, "ApplicationClass da" + also + "da" + applies + "was created in the same second and comes first by name"},
+		"the same second, first by name":  {[]*v1.ApplicationClass{created("da", 1)}, created("d", 1), nil, "ApplicationClass da" + also + "d" + applies + "was created in the same second and comes first by name"},
+		"an older class is marked":        {[]*v1.ApplicationClass{created("da", 2)}, created("db", 1), unmarked(created("db", 1)), "ApplicationClass da" + also + "da" + applies + "was created later"},
+		"the newest of two others":        {[]*v1.ApplicationClass{created("da", 1), created("dc", 3)}, created("db", 2), nil, "ApplicationClass dc" + also + "dc" + applies + "was created later"},
+		"another that is not marked":      {[]*v1.ApplicationClass{unmarked(created("da", 1))}, created("db", 2), nil, ""},
+		"marked already, something else":  {[]*v1.ApplicationClass{created("da", 1)}, created("db", 2), created("db", 2), ""},
+	} {
+		operation := admissionv1.Create
+		if test.old != nil {
+			operation = admissionv1.Update
+		}
+		handler := (&inClasses{classes: test.others}).handler(t)
+		response := ask(t, handler, ValidateClassPath, classReview(t, operation, test.updated, test.old))
+		if got := strings.Join(response.Warnings, "\n"); !response.Allowed || got != test.want {
+			t.Errorf("%s: allowed %t, warnings %q, want %q", name, response.Allowed, got, test.want)
+		}
+	}
+}
+
 // What platform teams mean and a class does not say is warned of when a request begins to say it.
 func TestClassMistakesAreWarnedOf(t *testing.T) {
 	const marker = `the annotation ingressclass.kubernetes.io/is-default-class has no effect here: applicationclass.apps.fairlead.dev/is-default: "true" makes the class a default`

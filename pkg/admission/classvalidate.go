@@ -173,18 +173,28 @@ func missingDefaultLimits(spec *v1.ApplicationClassSpec) []string {
 	return warnings
 }
 
-// otherDefault warns of a second default class. It is a warning, because the user may be replacing the first.
+// otherDefault warns of a second default class. It is a warning, because the user may be replacing the first. The API server sets the
+// creation timestamp of a new class before it asks.
 func (h *Handler) otherDefault(updated *v1.ApplicationClass) ([]string, error) {
 	all, err := h.config.Classes.Classes()
 	if err != nil {
 		return nil, fmt.Errorf("list ApplicationClasses: %w", err)
 	}
-	for _, other := range all {
-		if other.Name != updated.Name && class.IsMarkedDefault(other) {
-			return []string{fmt.Sprintf("ApplicationClass %s is marked as default too; where both select a namespace, the class created last applies", other.Name)}, nil
+	var other *v1.ApplicationClass
+	for _, marked := range all {
+		if marked.Name != updated.Name && class.IsMarkedDefault(marked) {
+			other = class.Newest(other, marked)
 		}
 	}
-	return nil, nil
+	if other == nil {
+		return nil, nil
+	}
+	applies, superseded := updated, other
+	if class.Newest(updated, other) == other {
+		applies, superseded = other, updated
+	}
+	return []string{fmt.Sprintf("ApplicationClass %s is marked as default too; where both select a namespace, %s applies, because it %s",
+		other.Name, applies.Name, class.Precedence(applies, superseded))}, nil
 }
 
 // byDefault returns the Applications that have the class because it is the default of their namespace, or may have

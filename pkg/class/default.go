@@ -28,13 +28,13 @@ func Default(classes []*v1.ApplicationClass, namespace Namespace) (chosen, undec
 		}
 		switch Selects(class, namespace) {
 		case Selected:
-			chosen = newest(chosen, class)
+			chosen = Newest(chosen, class)
 		case Unknown:
-			undecided = newest(undecided, class)
+			undecided = Newest(undecided, class)
 		case NotSelected:
 		}
 	}
-	if undecided != nil && newest(chosen, undecided) == undecided {
+	if undecided != nil && Newest(chosen, undecided) == undecided {
 		return nil, undecided
 	}
 	return chosen, nil
@@ -47,7 +47,7 @@ func InsteadOf(class *v1.ApplicationClass, classes []*v1.ApplicationClass) *v1.A
 	for _, other := range classes {
 		covers := selectsAll(other) || equality.Semantic.DeepEqual(other.Spec.NamespaceSelector, class.Spec.NamespaceSelector)
 		if IsMarkedDefault(other) && covers {
-			chosen = newest(chosen, other)
+			chosen = Newest(chosen, other)
 		}
 	}
 	return chosen
@@ -61,7 +61,8 @@ func Precedence(instead, of *v1.ApplicationClass) string {
 	return "was created later"
 }
 
-func newest(a, b *v1.ApplicationClass) *v1.ApplicationClass {
+// Newest returns the class that applies where both, which are marked as the default, select a namespace. a may be nil.
+func Newest(a, b *v1.ApplicationClass) *v1.ApplicationClass {
 	if a == nil || newer(b, a) {
 		return b
 	}

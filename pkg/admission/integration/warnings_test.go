@@ -4,6 +4,7 @@
 package integration
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -128,6 +129,27 @@ func TestWarningsOfAClassChange(t *testing.T) {
 			t.Errorf("dry run %v: the warnings are\n%s\nwant\n%s", test.options.DryRun, got, test.want)
 		}
 	}
+}
+
+// What the platform reads when it creates a second default class: the one that applies. The API server sets the time of the creation before it
+// calls the webhook.
+func TestWarningOfASecondDefault(t *testing.T) {
+	f := serve(t)
+	f.class("middle", v1.ApplicationClassSpec{})
+	f.register()
+	config, heard := f.cp.Config(), &warnings{}
+	config.WarningHandlerWithContext = heard
+	classes, isDefault := f.fairlead(config).ApplicationClasses(), map[string]string{v1.AnnotationDefaultClass: "true"}
+	if _, err := classes.Patch(t.Context(), "middle", types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+v1.AnnotationDefaultClass+`":"true"}}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// It applies if it is created later, and also in the same second.
+	first := &v1.ApplicationClass{ObjectMeta: metav1.ObjectMeta{Name: "first", Annotations: isDefault}}
+	f.eventually("the warning of a second default", func() (bool, error) {
+		heard.all()
+		_, err := classes.Create(t.Context(), first, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		return strings.HasPrefix(heard.all(), "ApplicationClass middle is marked as default too; where both select a namespace, first applies, because it was created "), err
+	})
 }
 
 // What the platform reads when a class that is in use begins to restrict connections: what the rules deny, beside what they allow.
