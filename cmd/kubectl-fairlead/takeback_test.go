@@ -179,6 +179,11 @@ func TestAdoptOfLeftover(t *testing.T) {
 	if r := p.run("adopt", "web", "--harden", "--dry-run=client"); !strings.HasPrefix(r.stdout, want) {
 		t.Errorf("adopt says\n%s%s, want first %q", r.stdout, r.stderr, want)
 	}
+	for _, dryRun := range []string{"client", "server"} {
+		if r := p.want(0, []string{"adopt", "web", "--harden", "--dry-run=" + dryRun, "-o", "yaml"}, "kind: Application\n"); strings.Contains(r.stdout, "status:") {
+			t.Errorf("an Application that does not exist yet has a status:\n%s", r.stdout)
+		}
+	}
 	p.create("web", "{image: 'ghcr.io/acme/web:2'}")
 	want = "error: the Deployment web was left behind by an earlier Application: take it back into the Application web as docs/guides/take-back.md says\n"
 	if r := p.want(2, []string{"adopt", "web", "--harden"}); r.stderr != want {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -57,7 +58,7 @@ func printApplications(to io.Writer, out output, applications []*v1.Application,
 	if out.format == "" {
 		return nil
 	}
-	var shown []*v1.Application
+	var shown []printed
 	for _, application := range applications {
 		if out.format == formatName {
 			fmt.Fprintln(to, applicationName(application.Name))
@@ -66,12 +67,24 @@ func printApplications(to io.Writer, out output, applications []*v1.Application,
 		application = application.DeepCopy()
 		application.SetGroupVersionKind(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
 		application.ManagedFields = nil
-		shown = append(shown, application)
+		status := &application.Status
+		if application.ResourceVersion == "" {
+			status = nil
+		}
+		shown = append(shown, printed{application.TypeMeta, application.ObjectMeta, application.Spec, status})
 	}
 	if out.format == formatName {
 		return nil
 	}
 	return encode(to, out.format, shown, list)
+}
+
+// printed is an Application. One that is not stored yet, as in a dry run, has no status.
+type printed struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              v1.ApplicationSpec    `json:"spec"`
+	Status            *v1.ApplicationStatus `json:"status,omitempty"`
 }
 
 // divert sends the text for users to standard error if programs read standard output, which it returns.
