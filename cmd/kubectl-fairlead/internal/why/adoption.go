@@ -126,10 +126,6 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 	if adopted.Reason != v1.ReasonPodsHeld {
 		return nil
 	}
-	back := "Or take the adoption back: kubectl fairlead adopt " + f.app.Name + " --abort"
-	if !f.Saved {
-		back = "Or delete the Application alone, which replaces no pod. Nothing saved what the Deployment was: kubectl fairlead eject " + f.app.Name
-	}
 	what, release := "The Deployment is adopted, and its pods run as before until you release them.", []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
 	if deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name); deployment != nil && deployment.Status.Replicas == 0 {
 		what = "The Deployment is adopted, and has no pods."
@@ -142,14 +138,29 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 		release = []string{"Once the spec is carried out again, replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
 	case f.app.Spec.ReconcilePolicy == v1.ReconcileObserve:
 		what += " Fairlead changes no child, since reconcilePolicy is Observe."
-		release = []string{
-			"Let Fairlead change the children again, which replaces no pod while rollouts are paused: " + f.enforceCommand(),
-			"Then replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout",
-		}
+		release = f.releaseEnforced()
 	}
 	return append(f.unreachable(), Finding{
-		Reason: adopted.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(adopted)}, Next: append(release, back),
+		Reason: adopted.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(adopted)}, Next: append(release, f.takeAdoptionBack()),
 	})
+}
+
+// releaseEnforced are the steps to the release of the pods of an adoption while Fairlead changes no child.
+func (f facts) releaseEnforced() []string {
+	return []string{f.enforcePaused(), "Then replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
+}
+
+// enforcePaused ends what keeps Fairlead from changing children, and leaves rollouts paused, which resume would not.
+func (f facts) enforcePaused() string {
+	return "Let Fairlead change the children again, which replaces no pod while rollouts are paused: " + f.enforceCommand()
+}
+
+// takeAdoptionBack is the other way out of an adoption whose pods are held.
+func (f facts) takeAdoptionBack() string {
+	if !f.Saved {
+		return "Or delete the Application alone, which replaces no pod. Nothing saved what the Deployment was: kubectl fairlead eject " + f.app.Name
+	}
+	return "Or take the adoption back: kubectl fairlead adopt " + f.app.Name + " --abort"
 }
 
 // startsNoPods explains a Deployment that was created while rollouts are paused, such as one that was deleted during a held adoption.

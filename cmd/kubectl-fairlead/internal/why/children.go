@@ -342,6 +342,9 @@ func drift(f facts) []Finding {
 	if LacksDeployment(f.Loaded) {
 		finding.What += " " + LostDeployment(f.Loaded)
 	}
+	if f.asksForPause() {
+		finding.Next = []string{f.enforcePaused()} // To resume would end the pause too.
+	}
 	if f.ready != nil && slices.Contains(v1.RefusalReasons, f.ready.Reason) {
 		finding.Next = nil // Fairlead carries nothing of a refused spec out; the finding about that says what to do.
 	}

@@ -100,6 +100,16 @@ func TestObservedWithoutConsent(t *testing.T) {
 	})
 }
 
+// TestObservedWithAPause: resume would end the pause too.
+func TestObservedWithAPause(t *testing.T) {
+	loaded := observedBeside(t, child.Ingress, &networkingv1.Ingress{}, false)
+	remove(loaded, child.Ingress)
+	loaded.Application.Spec.Paused = new(true)
+	wantParts(t, "paused", shown(t, loaded), map[string]bool{
+		"   → Let Fairlead change the children again, which replaces no pod while rollouts are paused: kubectl patch ": true, "kubectl fairlead resume": false,
+	})
+}
+
 func shown(t *testing.T, loaded *cluster.Loaded) string {
 	t.Helper()
 	text, _ := printed(t, loaded)

@@ -5,6 +5,7 @@ package why_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/cluster/clustertest"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/golden"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
@@ -90,6 +92,10 @@ func TestFaultsWhileSuspended(t *testing.T) {
 	if !slices.Equal(whats, want) {
 		t.Errorf("%q, want %q", whats, want)
 	}
+	loaded.Application.Spec.Paused = new(true)
+	wantParts(t, "paused", shown(t, loaded), map[string]bool{
+		"→ Create it again by hand, or end the suspension, after which Fairlead creates what the spec asks for: kubectl patch ": true,
+	})
 	lose(child.ServiceAccount)
 	wantParts(t, "two children", shown(t, loaded), map[string]bool{
 		"ServiceAccount " + name + " and Service " + name + " do not exist any more, and Fairlead does not create them before the suspension ends.\n": true,
@@ -115,4 +121,46 @@ func TestSuspendedWithoutADeployment(t *testing.T) {
 	wantParts(t, "with a Deployment", shown(t, loaded), map[string]bool{suspended + "\n": true})
 	remove(loaded, child.Deployment)
 	wantParts(t, "without one", shown(t, loaded), map[string]bool{suspended + no + "\n": true})
+}
+
+// TestSuspendedWithAPause: resume would end the pause too, and replace the pods for which it waits. The end of the suspension alone does not.
+func TestSuspendedWithAPause(t *testing.T) {
+	const (
+		enforce  = "   → Let Fairlead change the children again, which replaces no pod while rollouts are paused: kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{\"spec\":{\"reconcilePolicy\":\"Enforce\"}}'\n"
+		see      = "   → See what the end of the %s would do to the pods: kubectl fairlead resume web --dry-run=client\n"
+		goOn     = "   → Go on: kubectl fairlead resume web\n"
+		rollouts = "   → Let rollouts go on: kubectl fairlead resume web\n"
+		release  = "   → Then replace the pods: kubectl fairlead adopt web --rollout\n   → Or take the adoption back: kubectl fairlead adopt web --abort\n"
+		status   = "status shows the state before that.\n   - Application/web spec.reconcilePolicy: Suspend\n"
+	)
+	plain := func(t *testing.T) *cluster.Loaded {
+		t.Helper()
+		loaded := clustertest.Load(t, "paused")
+		loaded.Application.Spec.Paused = nil
+		return loaded
+	}
+	paused := func(t *testing.T) *cluster.Loaded { t.Helper(); return clustertest.Load(t, "paused") }
+	held := func(t *testing.T) *cluster.Loaded { t.Helper(); return adopting(t, v1.ReasonPodsHeld) }
+	consented := func(t *testing.T) *cluster.Loaded {
+		t.Helper()
+		loaded := adopting(t, v1.ReasonAwaitingConsent)
+		childOf(t, loaded, child.Deployment.Kind).SetOwnerReferences(nil)
+		return loaded
+	}
+	for name, test := range map[string]struct {
+		load func(*testing.T) *cluster.Loaded
+		want string
+	}{
+		"no pause":            {plain, status + fmt.Sprintf(see, "suspension") + goOn},
+		"a pause":             {paused, status + enforce + fmt.Sprintf(see, "pause") + rollouts},
+		"pods of an adoption": {held, status + enforce + release},
+		"before the adoption": {consented, "   - Application/web spec.reconcilePolicy: Suspend\n" + enforce},
+	} {
+		t.Run(name, func(t *testing.T) {
+			loaded := test.load(t)
+			loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend
+			resumes := strings.Contains(test.want, "fairlead resume")
+			wantParts(t, name, shown(t, loaded), map[string]bool{test.want: true, "kubectl fairlead resume web": resumes})
+		})
+	}
 }

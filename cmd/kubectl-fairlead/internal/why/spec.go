@@ -89,7 +89,7 @@ func notObserved(f facts) []Finding {
 		return []Finding{{
 			Reason: v1.ReasonSuspended, What: what,
 			Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.reconcilePolicy", Message: string(v1.ReconcileSuspend)}},
-			Next:     []string{"Go on: kubectl fairlead resume " + f.app.Name},
+			Next:     f.afterSuspension(),
 		}}
 	case f.observed() || f.app.DeletionTimestamp != nil || f.statusRefusal() != nil:
 		return nil

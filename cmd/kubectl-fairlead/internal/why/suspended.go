@@ -9,11 +9,29 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/text"
 	"fairlead.dev/fairlead/pkg/tree"
 )
+
+// afterSuspension are the steps that end the suspension. A user may have paused rollouts before, and resume would end that pause too: it
+// would replace the pods of a rollout that waits, and of an adoption without the checks of their release.
+func (f facts) afterSuspension() []string {
+	resume := "kubectl fairlead resume " + f.app.Name
+	see := "See what the %s would do to the pods: " + resume + " --dry-run=client"
+	switch {
+	case !f.asksForPause():
+		return []string{fmt.Sprintf(see, "end of the suspension"), "Go on: " + resume}
+	case edit.HoldsPods(f.app):
+		return append(f.releaseEnforced(), f.takeAdoptionBack())
+	case f.app.Spec.AdoptionPolicy == v1.AdoptionConsented && f.lacksDeployment():
+		return []string{f.enforcePaused()} // The adoption needs the pause.
+	default:
+		return []string{f.enforcePaused(), fmt.Sprintf(see, "end of the pause"), "Let rollouts go on: " + resume}
+	}
+}
 
 // failingWhileSuspended finds pods that fail, one finding for each reason, as the live objects show them: nothing writes status.problems
 // while the Application is suspended. No advice is about the spec, because nothing carries it out.
@@ -52,7 +70,7 @@ func failingWhileSuspended(f facts) []Finding {
 		}
 		finding.Next = append(finding.Next,
 			"If the Deployment is wrong, correct it by hand: kubectl edit deployment "+f.app.Name,
-			"Or see what the spec would do to the pods, and resume: kubectl fairlead resume "+f.app.Name+" --dry-run=client",
+			"Or see what the spec would do to the pods: kubectl fairlead resume "+f.app.Name+" --dry-run=client",
 		)
 		found = append(found, finding)
 	}
@@ -100,10 +118,14 @@ func missingWhileSuspended(f facts) []Finding {
 	if len(names) > 1 {
 		do, it = "do", "them"
 	}
+	end := "resume, which creates what the spec asks for: kubectl fairlead resume " + f.app.Name
+	if f.asksForPause() {
+		end = "end the suspension, after which Fairlead creates what the spec asks for: " + f.enforceCommand() // Resume would end the pause too.
+	}
 	return []Finding{{
 		Reason:   "NotFound",
 		What:     fmt.Sprintf("%s %s not exist any more, and Fairlead does not create %s before the suspension ends.", text.Enumerate(names), do, it),
 		Evidence: evidence,
-		Next:     []string{fmt.Sprintf("Create %s again by hand, or resume, which creates what the spec asks for: kubectl fairlead resume %s", it, f.app.Name)},
+		Next:     []string{fmt.Sprintf("Create %s again by hand, or %s", it, end)},
 	}}
 }
