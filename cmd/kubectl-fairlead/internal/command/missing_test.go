@@ -11,6 +11,7 @@ import (
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/difference"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
 )
 
@@ -55,6 +56,39 @@ func TestMissingBeforeTheLastEdit(t *testing.T) {
 		application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonConfigMissing, Message: message, ObservedGeneration: 2}}
 		if got := missingConfig(application, application.DeepCopy()); got != want {
 			t.Errorf("%s: %q, want %q", message, got, want)
+		}
+	}
+}
+
+// TestMissingBeforeTheSuspension: to resume meets again what the Deployment waited for. The condition Ready does not say that any more.
+func TestMissingBeforeTheSuspension(t *testing.T) {
+	const (
+		start = "The Deployment does not exist, so no pod is replaced. 2 pods start once it can be written."
+		waits = " That waits: Secret db does not exist. The controller said so before the suspension."
+	)
+	deployment := func(state v1.ResourceState, message string) v1.ResourceStatus {
+		return v1.ResourceStatus{Group: child.Deployment.Group, Kind: child.Deployment.Kind, Name: "web", State: state, Message: message}
+	}
+	for name, test := range map[string]struct {
+		resource v1.ResourceStatus
+		want     string
+	}{
+		"the Secret was missing":      {deployment(v1.ResourcePending, "Secret db does not exist; no pod starts without it."), start + waits},
+		"another Secret was missing":  {deployment(v1.ResourcePending, "Secret other does not exist; no pod starts without it."), start},
+		"it waited for a child":       {deployment(v1.ResourcePending, "Waits for ServiceAccount web."), start},
+		"it was written":              {deployment(v1.ResourceSynced, ""), start},
+		"the record alone is pending": {v1.ResourceStatus{Group: "apps", Kind: child.ControllerRevision.Kind, State: v1.ResourcePending, Message: "Secret db does not exist"}, start},
+	} {
+		application := &v1.Application{Spec: v1.ApplicationSpec{ReconcilePolicy: v1.ReconcileSuspend, EnvFrom: []corev1.EnvFromSource{{
+			SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "db"}},
+		}}}}
+		application.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Reason: v1.ReasonSuspended}}
+		application.Status.Resources = []v1.ResourceStatus{test.resource}
+		resumed := application.DeepCopy()
+		resumed.Spec.ReconcilePolicy = v1.ReconcileEnforce
+		d := preview.Difference{Pods: preview.Pods{After: new(int32(2))}}
+		if got := difference.WithoutDeployment(d, missingConfig(application, resumed)); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }

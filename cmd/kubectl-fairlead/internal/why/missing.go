@@ -85,6 +85,9 @@ func (f facts) wayBackFromMissing() []string {
 // need; "" if the spec needs none. It may have said so of an earlier revision, or before an edit that it has not seen yet.
 func MissingForSpec(app *v1.Application) string {
 	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+	if ready != nil && ready.Reason == v1.ReasonSuspended {
+		return missingBeforeSuspension(app)
+	}
 	if ready == nil || ready.Reason != v1.ReasonConfigMissing {
 		return ""
 	}
@@ -92,6 +95,21 @@ func MissingForSpec(app *v1.Application) string {
 		return ready.Message
 	}
 	return neededBy(&app.Spec, ready.Message)
+}
+
+// missingBeforeSuspension is what the controller said about the Deployment before it was suspended. Ready does not say that any more.
+func missingBeforeSuspension(app *v1.Application) string {
+	i := slices.IndexFunc(app.Status.Resources, func(resource v1.ResourceStatus) bool {
+		return resource.Group == child.Deployment.Group && resource.Kind == child.Deployment.Kind && resource.State == v1.ResourcePending
+	})
+	if i < 0 {
+		return ""
+	}
+	needed := neededBy(&app.Spec, app.Status.Resources[i].Message)
+	if needed == "" {
+		return ""
+	}
+	return needed + " The controller said so before the suspension."
 }
 
 // neededBy is the part of the message about what a spec needs; "" if it needs none of that.
