@@ -178,17 +178,8 @@ func checkRolledBack(application *v1.Application, deployed bool) error {
 // Scale sets the number of pods. current, if it is not negative, is the number that the user expects.
 func Scale(replicas, current int32) Edit {
 	return func(application *v1.Application) (string, error) {
-		if autoscaling := application.Spec.Autoscaling; autoscaling != nil {
-			if fixed := render.FixedReplicas(application); fixed != nil {
-				return "", fmt.Errorf("spec.autoscaling sets the number of pods to %d: change its minReplicas and maxReplicas instead", *fixed)
-			}
-			if isStoppedByHand(application) && replicas == 0 {
-				return "", errors.New("the Deployment was scaled to 0 already, where its autoscaler does nothing")
-			}
-			if isStoppedByHand(application) {
-				return "", fmt.Errorf("the Deployment was scaled to 0, where its autoscaler does nothing: start it again with kubectl scale deployment %s --replicas=%d", application.Name, max(1, min(replicas, autoscaling.MaxReplicas)))
-			}
-			return "", fmt.Errorf("an autoscaler decides the number of pods, up to %d: change spec.autoscaling.minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
+		if application.Spec.Autoscaling != nil {
+			return "", refuseAutoscaled(application, replicas)
 		}
 		was, known := application.Status.DesiredReplicas, knowsReplicas(application)
 		if application.Spec.Replicas != nil {
@@ -205,6 +196,28 @@ func Scale(replicas, current int32) Edit {
 			return fmt.Sprintf("replicas set to %d", replicas), nil
 		}
 		return fmt.Sprintf("replicas %d → %d", was, replicas), nil
+	}
+}
+
+// refuseAutoscaled says how to get the number of pods where spec.autoscaling has a say; nil if it asks for that number already.
+func refuseAutoscaled(application *v1.Application, replicas int32) error {
+	const none = "to have no pods on purpose, remove spec.autoscaling and set spec.replicas to 0"
+	autoscaling, fixed, stopped := application.Spec.Autoscaling, render.FixedReplicas(application), isStoppedByHand(application)
+	switch {
+	case fixed != nil && *fixed == replicas:
+		return nil
+	case fixed != nil && replicas == 0:
+		return fmt.Errorf("spec.autoscaling sets the number of pods to %d: %s", *fixed, none)
+	case fixed != nil:
+		return fmt.Errorf("spec.autoscaling sets the number of pods to %d: change its minReplicas and maxReplicas instead", *fixed)
+	case stopped && replicas == 0:
+		return errors.New("the Deployment was scaled to 0 already, where its autoscaler does nothing: " + none)
+	case stopped:
+		return fmt.Errorf("the Deployment was scaled to 0, where its autoscaler does nothing: start it again with kubectl scale deployment %s --replicas=%d", application.Name, max(1, min(replicas, autoscaling.MaxReplicas)))
+	case replicas == 0:
+		return errors.New("an autoscaler decides the number of pods: " + none)
+	default:
+		return fmt.Errorf("an autoscaler decides the number of pods, up to %d: change spec.autoscaling.minReplicas and maxReplicas instead", autoscaling.MaxReplicas)
 	}
 }
 

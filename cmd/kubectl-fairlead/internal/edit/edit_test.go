@@ -26,6 +26,11 @@ func application() *v1.Application {
 // TestEdits wants what each edit says, and the patch, with its precondition.
 func TestEdits(t *testing.T) {
 	scaled := func(a *v1.Application) { a.Spec.Replicas, a.Spec.Autoscaling = nil, &v1.Autoscaling{MaxReplicas: 9} }
+	atZero := func(a *v1.Application) {
+		scaled(a)
+		a.Status.DesiredReplicas = 0
+		meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonPodsUnavailable})
+	}
 	unset := func(a *v1.Application) {
 		a.Spec.Replicas = nil
 		a.Status.Resources = []v1.ResourceStatus{{Group: "apps", Kind: "Deployment", Name: "web", State: v1.ResourceConflict}}
@@ -149,15 +154,32 @@ func TestEdits(t *testing.T) {
 			fail: "spec.autoscaling sets the number of pods to 1: change its minReplicas and maxReplicas instead",
 		},
 		"scale what was stopped": {
-			given: func(a *v1.Application) {
-				scaled(a)
-				a.Status.DesiredReplicas = 0
-				meta.SetStatusCondition(&a.Status.Conditions, metav1.Condition{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonPodsUnavailable})
-			},
-			edit: edit.Scale(50, -1),
+			given: atZero, edit: edit.Scale(50, -1),
 			fail: "the Deployment was scaled to 0, where its autoscaler does nothing: start it again with kubectl scale deployment web --replicas=9",
 		},
 		"scale autoscaled": {given: scaled, edit: edit.Scale(5, -1), fail: "an autoscaler decides the number of pods, up to 9: change spec.autoscaling.minReplicas and maxReplicas instead"},
+		"scale autoscaled to 0": {
+			given: scaled, edit: edit.Scale(0, -1),
+			fail: "an autoscaler decides the number of pods: to have no pods on purpose, remove spec.autoscaling and set spec.replicas to 0",
+		},
+		"scale what is fixed to 0": {
+			given: func(a *v1.Application) { scaled(a); a.Spec.Autoscaling.MinReplicas = new(int32(9)) }, edit: edit.Scale(0, -1),
+			fail: "spec.autoscaling sets the number of pods to 9: to have no pods on purpose, remove spec.autoscaling and set spec.replicas to 0",
+		},
+		"scale what is fixed, to the same": {
+			given: func(a *v1.Application) { scaled(a); a.Spec.Autoscaling.MinReplicas = new(int32(9)) }, edit: edit.Scale(9, -1),
+		},
+		"scale what is fixed at 0, to the same": {
+			given: func(a *v1.Application) {
+				scaled(a)
+				a.Spec.Autoscaling.MinReplicas, a.Spec.Autoscaling.MaxReplicas = new(int32(0)), 0
+			},
+			edit: edit.Scale(0, -1),
+		},
+		"scale what was stopped to 0": {
+			given: atZero, edit: edit.Scale(0, -1),
+			fail: "the Deployment was scaled to 0 already, where its autoscaler does nothing: to have no pods on purpose, remove spec.autoscaling and set spec.replicas to 0",
+		},
 		"image":            {edit: edit.SetImages(edit.Image{Image: "web:2"}), what: "image of container web: web:1 → web:2", patch: `{` + precondition + `,"spec":{"image":"web:2"}}`},
 		"image of sidecar": {edit: edit.SetImages(edit.Image{Container: "proxy", Image: "proxy:2"}), what: "image of container proxy: proxy:1 → proxy:2", patch: `{` + precondition + `,"spec":{"sidecars":[{"image":"proxy:2","name":"proxy","resources":{}}]}}`},
 		"two images": {
