@@ -156,6 +156,8 @@ func (a *adopting) run(ctx context.Context) error {
 		corrected := application.DeepCopy()
 		corrected.Spec.AdoptionPolicy = v1.AdoptionConsented
 		return cmp.Or(a.checkExisting(ctx, corrected, refused), refused)
+	case err == nil && child.OwnedBy(a.deployment, application) && !a.isComplete(application) && a.leavesService(application):
+		return a.ownedAlready(application) // The controller would wait for that consent.
 	case err == nil:
 		if err := a.checkExisting(ctx, application); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (a *adopting) abort(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.mayAbort(application); err != nil {
+	if err := a.mayAbort(application, secret != nil); err != nil {
 		return err
 	}
 	if a.isUnsaved(application, secret) {

@@ -42,8 +42,8 @@ func (a *adopting) awaitObserved(ctx context.Context) error {
 	return err
 }
 
-// mayAbort reports why the adoption cannot be taken back without replacing a pod.
-func (a *adopting) mayAbort(application *v1.Application) error {
+// mayAbort reports why the adoption cannot be taken back without replacing a pod. isSaved says that a Secret has what there was before it.
+func (a *adopting) mayAbort(application *v1.Application, isSaved bool) error {
 	held := a.deployment.Spec.Paused && a.deployment.Status.ObservedGeneration >= a.deployment.Generation && a.deployment.Status.UpdatedReplicas == 0
 	if application == nil {
 		if adopt.Taken(a.deployment) && !held {
@@ -62,6 +62,8 @@ func (a *adopting) mayAbort(application *v1.Application) error {
 	case !paused && held:
 		return fmt.Errorf("spec.paused does not pause rollouts any more, so this one begins as soon as nothing is in its way; to take the adoption back nevertheless, run %s",
 			a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"))
+	case !held && !isSaved: // Perhaps the Application created the Deployment.
+		return fmt.Errorf("there is nothing to take back: the Deployment belongs to the Application %s, and no Secret %s says what it was before", a.name, adopt.BackupName(a.name))
 	case !held:
 		return a.released() // No deletionPolicy helps after that.
 	case application.Spec.DeletionPolicy != v1.DeletionOrphan:

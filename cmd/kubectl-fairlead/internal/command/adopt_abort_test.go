@@ -42,15 +42,18 @@ func TestMayAbort(t *testing.T) {
 		policy         v1.DeletionPolicy
 		paused, isHeld bool
 		updated        int32
+		unsaved        bool
 		want           string
 	}{
-		{"held", v1.DeletionOrphan, true, true, 0, ""},
-		{"held, and not Orphan", "", true, true, 0, orphan},
-		{"released", v1.DeletionOrphan, false, false, 2, restore},
-		{"released, and not Orphan", "", false, false, 2, restore},
-		{"released, and a Secret is missing", v1.DeletionOrphan, false, true, 0, "spec.paused does not pause rollouts any more, so this one begins as soon as nothing is in its way; " +
+		{"held", v1.DeletionOrphan, true, true, 0, false, ""},
+		{"held, and nothing was saved", v1.DeletionOrphan, true, true, 0, true, ""}, // The next check has the advice about that.
+		{"held, and not Orphan", "", true, true, 0, false, orphan},
+		{"released", v1.DeletionOrphan, false, false, 2, false, restore},
+		{"released, and not Orphan", "", false, false, 2, false, restore},
+		{"the Application's own", "", false, false, 2, true, "there is nothing to take back: the Deployment belongs to the Application web, and no Secret web-before-adoption says what it was before"},
+		{"released, and a Secret is missing", v1.DeletionOrphan, false, true, 0, false, "spec.paused does not pause rollouts any more, so this one begins as soon as nothing is in its way; " +
 			"to take the adoption back nevertheless, run kubectl fairlead -n shop eject web --restore"},
-		{"paused in the middle of the rollout, and not Orphan", "", true, true, 1, restore},
+		{"paused in the middle of the rollout, and not Orphan", "", true, true, 1, false, restore},
 	} {
 		application := &v1.Application{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"},
@@ -61,7 +64,7 @@ func TestMayAbort(t *testing.T) {
 			Spec:       appsv1.DeploymentSpec{Paused: test.isHeld}, Status: appsv1.DeploymentStatus{UpdatedReplicas: test.updated},
 		}
 		a := &adopting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), namespace: "shop", name: "web", deployment: deployment}
-		if err := a.mayAbort(application); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
+		if err := a.mayAbort(application, !test.unsaved); (err == nil) != (test.want == "") || err != nil && err.Error() != test.want {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}

@@ -109,11 +109,21 @@ func (a *adopting) notConsented(application *v1.Application) error {
 // is in the way only by hand.
 func (a *adopting) ownedAlready(application *v1.Application) error {
 	message := fmt.Sprintf("the Deployment belongs to the Application %s already", a.name)
-	if a.service != nil && plan.Adoptable(child.Service, a.service) && !child.OwnedBy(a.service, application) && len(application.Spec.Ports) > 0 {
-		message += fmt.Sprintf(", but the Service %s does not. To let the Application adopt it by hand, set spec.adoptionPolicy to Consented: %s then says how to consent on the Service",
-			a.name, a.tool.commandLine(a.namespace, "why "+a.name))
+	if !a.leavesService(application) {
+		return errors.New(message)
 	}
-	return errors.New(message)
+	message += fmt.Sprintf(", but the Service %s does not. ", a.name)
+	explain := a.tool.commandLine(a.namespace, "why "+a.name)
+	if application.Spec.AdoptionPolicy == v1.AdoptionConsented {
+		return fmt.Errorf("%sTo let the Application adopt it by hand, consent on the Service: %s says how", message, explain)
+	}
+	return fmt.Errorf("%sTo let the Application adopt it by hand, set spec.adoptionPolicy to Consented: %s then says how to consent on the Service", message, explain)
+}
+
+// leavesService reports whether a Service has no consent to its adoption that the Application could adopt.
+func (a *adopting) leavesService(application *v1.Application) bool {
+	return a.service != nil && plan.Adoptable(child.Service, a.service) && !child.OwnedBy(a.service, application) && !consented(a.service, application) &&
+		len(application.Spec.Ports) > 0
 }
 
 // announceExisting says how far an earlier run of the command came.

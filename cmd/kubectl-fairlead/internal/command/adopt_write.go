@@ -76,7 +76,7 @@ func (a *adopting) checkBackup(ctx context.Context) error {
 	switch digest := adopt.Digest(secret); {
 	case saved.Deployment.UID != a.deployment.UID:
 	case saved.Deployment.Generation != a.deployment.Generation:
-		if a.mayAbort(nil) == nil {
+		if a.mayAbort(nil, true) == nil {
 			return fmt.Errorf("the Secret %s is left from an earlier adoption of this Deployment: run %s to take back what is left of that, then this command again", secret.Name, a.command("--abort"))
 		}
 	case saved.Describes(digest, a.deployment, a.service):

@@ -160,35 +160,51 @@ func TestRolloutOfNothing(t *testing.T) {
 	}
 }
 
-// TestOwnedAlready: the Application created its Deployment, and a Service of another client is in the way. The adoption of that is by hand.
+// TestOwnedAlready: the Application created its Deployment, and a Service of another client is in the way. The adoption of that is by hand. No run
+// waits for the controller, which waits for the consent.
 func TestOwnedAlready(t *testing.T) {
-	const owned = "the Deployment belongs to the Application web already"
+	const (
+		owned    = "the Deployment belongs to the Application web already"
+		by       = owned + ", but the Service web does not. To let the Application adopt it by hand, "
+		consent  = by + "set spec.adoptionPolicy to Consented: kubectl fairlead -n shop why web then says how to consent on the Service"
+		annotate = by + "consent on the Service: kubectl fairlead -n shop why web says how"
+	)
 	service := func(annotations map[string]string) *corev1.Service {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: annotations}, Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}}}
 	}
+	http := []v1.ApplicationPort{{Name: "http"}}
 	for name, test := range map[string]struct {
 		service *corev1.Service
 		ports   []v1.ApplicationPort
+		policy  v1.AdoptionPolicy
 		want    string
 	}{
-		"no Service":           {nil, []v1.ApplicationPort{{Name: "http"}}, owned},
-		"a Service, unused":    {service(nil), nil, owned},
-		"a Service of a chart": {service(map[string]string{"meta.helm.sh/release-name": "web"}), []v1.ApplicationPort{{Name: "http"}}, owned},
-		"a Service in the way": {service(nil), []v1.ApplicationPort{{Name: "http"}}, owned +
-			", but the Service web does not. To let the Application adopt it by hand, set spec.adoptionPolicy to Consented: kubectl fairlead -n shop why web then says how to consent on the Service"},
+		"no Service":                          {nil, http, "", owned},
+		"a Service, unused":                   {service(nil), nil, "", owned},
+		"a Service of a chart":                {service(map[string]string{"meta.helm.sh/release-name": "web"}), http, "", owned},
+		"a Service in the way":                {service(nil), http, "", consent},
+		"a Service in the way, and Consented": {service(nil), http, v1.AdoptionConsented, annotate},
 	} {
-		application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"}, Spec: v1.ApplicationSpec{Ports: test.ports}}
-		owner := metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
-		objects := []runtime.Object{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", OwnerReferences: []metav1.OwnerReference{*owner}}}}
-		if test.service != nil {
-			objects = append(objects, test.service)
-		}
-		a := adopting{
-			tool: toolWith(*clientcmdapi.NewConfig(), "shop"), clients: &cluster.Clients{Kube: kubefake.NewClientset(objects...), Fairlead: fake.NewClientset(application)},
-			namespace: "shop", name: "web", existing: true,
-		}
-		if err := a.run(t.Context()); err == nil || err.Error() != test.want {
-			t.Errorf("%s: %v, want %s", name, err, test.want)
+		for _, existing := range []bool{false, true} {
+			application := &v1.Application{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"}, Spec: v1.ApplicationSpec{Ports: test.ports, AdoptionPolicy: test.policy},
+				Status: v1.ApplicationStatus{Conditions: []metav1.Condition{{Type: v1.ConditionAdopted, Status: metav1.ConditionFalse, Reason: v1.ReasonAwaitingConsent}}},
+			}
+			owner := metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
+			objects := []runtime.Object{&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", OwnerReferences: []metav1.OwnerReference{*owner}}}}
+			if test.service != nil {
+				objects = append(objects, test.service)
+			}
+			var out bytes.Buffer
+			tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+			tool.Out, tool.getenv = &out, func(string) string { return "" }
+			a := adopting{
+				tool: tool, clients: &cluster.Clients{Kube: kubefake.NewClientset(objects...), Fairlead: fake.NewClientset(application)},
+				namespace: "shop", name: "web", existing: existing, editing: editing{tool: tool, dryRun: cmdutil.DryRunClient},
+			}
+			if err := a.run(t.Context()); err == nil || err.Error() != test.want || out.Len() > 0 {
+				t.Errorf("%s: %v and %q, want %s", name, err, out.String(), test.want)
+			}
 		}
 	}
 }
