@@ -192,7 +192,24 @@ func (f facts) unlessClassAsks() string {
 
 // isRemovable reports whether no pod that runs needs the object: the Application has not adopted a Deployment, and there is none to adopt.
 func (f facts) isRemovable(resource v1.ResourceStatus) bool {
-	return resource.Kind != child.Deployment.Kind && !f.hasAdopted() && !f.adoptable(child.Deployment)
+	return resource.Kind != child.Deployment.Kind && !f.hasAdopted() && !f.adoptable(child.Deployment) && !f.isInUse(resource)
+}
+
+// isInUse reports whether an earlier Application left the object behind, and this one has taken back the Deployment whose pods need it, or
+// whose clients do.
+func (f facts) isInUse(resource v1.ResourceStatus) bool {
+	deployment, live := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name), f.live(resource)
+	if deployment == nil || !child.OwnedBy(deployment, f.app) || live == nil || !plan.IsLeftover(live) {
+		return false
+	}
+	switch resource.Kind {
+	case child.ServiceAccount.Kind:
+		return f.runsAs(resource.Name)
+	case child.ConfigMap.Kind, child.Service.Kind:
+		return true
+	default:
+		return false
+	}
 }
 
 // takesBack reports whether an earlier Application left the Deployment behind, and this one adopts none.
