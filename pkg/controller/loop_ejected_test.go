@@ -30,7 +30,7 @@ func TestApplicationOfTheNameOfAnEjectedOne(t *testing.T) {
 			v1.ReasonConflict, "Deployment web exists and does not belong to the Application; let the Application adopt it (spec.adoptionPolicy), which replaces no pod until you say so, delete it with --cascade=orphan, which keeps its pods, " + advice,
 		},
 		"without": {
-			false, "ServiceAccount web and 1 more exist and do not belong to the Application; name the ServiceAccount in spec.serviceAccount.name if that is allowed, let the Application adopt what it can (spec.adoptionPolicy), see status.resources for what to do about each, " + advice + " Waiting for it: Deployment web. Checked again within 30 s.",
+			false, "ServiceAccount web and 1 more exist and do not belong to the Application; name the ServiceAccount in spec.serviceAccount.name if that is allowed, let the Application adopt what it can (spec.adoptionPolicy), see status.resources for what to do about each, " + advice + " Waiting for them: Deployment web. Checked again within 30 s.",
 			v1.ReasonDeploymentNotFound, "The Application has no Deployment.",
 		},
 	} {

@@ -368,7 +368,7 @@ func recheck(reason string) string {
 	return ""
 }
 
-// waiting is a sentence about the children that wait because they refer to a blocked one; "" if none does.
+// waiting is a sentence about the children that wait because they refer to a blocked one; "" if none does. It follows blockedMessage.
 func waiting(children, blocked []assessment) string {
 	var names []string
 	waits := map[child.Ref]bool{}
@@ -383,6 +383,9 @@ func waiting(children, blocked []assessment) string {
 			}
 			names = append(names, a.Ref.Kind.Kind+" "+a.Ref.Name)
 		}
+	}
+	if len(blocked) > 1 && blocked[0].Adoption == "" {
+		return sentence(" Waiting for them: ", names)
 	}
 	return sentence(" Waiting for it: ", names)
 }

@@ -182,7 +182,7 @@ func TestConflictsAreNamed(t *testing.T) {
 		},
 		{
 			[]plan.Result{one, two, waits},
-			"Service web and 1 more exist and do not belong to the Application; see status.resources for what to do about each, or give the Application another name. Waiting for it: Ingress web. Checked again within 30 s.",
+			"Service web and 1 more exist and do not belong to the Application; see status.resources for what to do about each, or give the Application another name. Waiting for them: Ingress web. Checked again within 30 s.",
 			[]string{
 				"Service web exists and belongs to Shop front (UID 1); give the Application another name.",
 				"ConfigMap web-config exists and belongs to Shop front (UID 1); give the Application another name.",
