@@ -290,9 +290,9 @@ func TestDeletionThatIsHeldUp(t *testing.T) {
 		want       string
 	}{
 		{name: "finalizers of others", finalizers: []string{"example.com/hold", "example.com/wait"},
-			want: "Deletion waits until their controllers remove the finalizers example.com/hold, example.com/wait."},
+			want: "Deletion waits until other clients remove the finalizers example.com/hold, example.com/wait."},
 		{name: "a finalizer of others, after the release", policy: v1.DeletionOrphan, finalizers: []string{"example.com/hold"},
-			want: "Deletion waits until its controller removes the finalizer example.com/hold."},
+			want: "Deletion waits until another client removes the finalizer example.com/hold."},
 		{name: "the garbage collector", finalizers: []string{metav1.FinalizerDeleteDependents},
 			want: "Deletion waits until the garbage collector has deleted the children."},
 		{name: "the garbage collector, which keeps the children", finalizers: []string{metav1.FinalizerOrphanDependents},

@@ -29,9 +29,9 @@ func summarizeDeletion(in Input) summary {
 	case slices.Equal(others, []string{metav1.FinalizerOrphanDependents}):
 		s.message = "Deletion waits until the garbage collector has released the children."
 	case len(others) == 1:
-		s.message = fmt.Sprintf("Deletion waits until its controller removes the finalizer %s.", others[0])
+		s.message = fmt.Sprintf("Deletion waits until another client removes the finalizer %s.", others[0])
 	case len(others) > 1:
-		s.message = fmt.Sprintf("Deletion waits until their controllers remove the finalizers %s.", strings.Join(others, ", "))
+		s.message = fmt.Sprintf("Deletion waits until other clients remove the finalizers %s.", strings.Join(others, ", "))
 	}
 	return s
 }
