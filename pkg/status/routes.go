@@ -66,11 +66,23 @@ func routesReady(in Input, children []assessment) (metav1.Condition, bool) {
 // ingressMessage names the IngressClasses while an address is missing. Fairlead may not read them, and some controllers report
 // no address, so whether one serves a class is for the user to see.
 func ingressMessage(routes []v1.Route, applied, addresses int, classes []string) string {
-	if addresses < applied {
-		return fmt.Sprintf("The Ingresses for %s are applied; %d of %d have no load-balancer address yet. If clients do not reach them, check that a controller serves %s.%s",
-			hosts(routes), applied-addresses, applied, ingressClasses(classes), unheededParents(routes))
+	subject, are, have, them := "The Ingress for "+hosts(routes), "is", "has", "it"
+	if applied > 1 {
+		subject, are, have, them = "The Ingresses for "+hosts(routes), "are", "have", "them"
 	}
-	return fmt.Sprintf("The Ingresses for %s are applied and have a load-balancer address.%s", hosts(routes), unheededParents(routes))
+	var lacking string
+	switch missing := applied - addresses; {
+	case missing <= 0:
+		return fmt.Sprintf("%s %s applied and %s a load-balancer address.%s", subject, are, have, unheededParents(routes))
+	case applied == 1:
+		lacking = ", and has"
+	case missing == 1:
+		lacking = fmt.Sprintf("; 1 of %d has", applied)
+	default:
+		lacking = fmt.Sprintf("; %d of %d have", missing, applied)
+	}
+	return fmt.Sprintf("%s %s applied%s no load-balancer address yet. If clients do not reach %s, check that a controller serves %s.%s",
+		subject, are, lacking, them, ingressClasses(classes, applied), unheededParents(routes))
 }
 
 // unheededParents says which routes name Gateways although an Ingress carries them: of type Auto, where the controller cannot use
@@ -104,8 +116,11 @@ func ingressClass(ingress *networkingv1.Ingress) string {
 }
 
 // ingressClasses enumerates the classes. There are none while no Ingress has been seen since its creation.
-func ingressClasses(classes []string) string {
-	if len(classes) == 0 {
+func ingressClasses(classes []string, applied int) string {
+	switch {
+	case len(classes) == 0 && applied == 1:
+		return "its IngressClass"
+	case len(classes) == 0:
 		return "their IngressClass"
 	}
 	slices.Sort(classes)

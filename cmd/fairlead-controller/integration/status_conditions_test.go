@@ -75,9 +75,9 @@ func TestStatusOfChildren(t *testing.T) {
 		"routes": {
 			{applySpec(fmt.Sprintf(routed, "routes")), withOthers(oneReady, "RoutesReady=True/Applied")},
 			{func(e *env, name string) {
-				expectMessage("RoutesReady", "The Ingresses for routes.example.com are applied; 1 of 1 have no load-balancer address yet. If clients do not reach them, check that a controller serves Ingresses without a class.")(e, name)
+				expectMessage("RoutesReady", "The Ingress for routes.example.com is applied, and has no load-balancer address yet. If clients do not reach it, check that a controller serves Ingresses without a class.")(e, name)
 				e.patch(child.Ingress, name, types.MergePatchType, `{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}}`, "status")
-				expectMessage("RoutesReady", "The Ingresses for routes.example.com are applied and have a load-balancer address.")(e, name)
+				expectMessage("RoutesReady", "The Ingress for routes.example.com is applied and has a load-balancer address.")(e, name)
 			}, withOthers(oneReady, "RoutesReady=True/Applied")},
 			{editing(func(spec *v1.ApplicationSpec) { spec.Routes = nil }), oneReady},
 		},
