@@ -100,8 +100,11 @@ func TestFaultsWhileSuspended(t *testing.T) {
 	wantParts(t, "two children", shown(t, loaded), map[string]bool{
 		"ServiceAccount " + name + " and Service " + name + " do not exist any more, and Fairlead does not create them before the suspension ends.\n": true,
 	})
-	for _, pod := range loaded.Pods {
+	for i, pod := range loaded.Pods {
 		pod.Status.Phase = corev1.PodFailed
+		if i == 0 {
+			wantParts(t, "one pod", shown(t, loaded), map[string]bool{"1 of 2 pods does not serve: CrashLoopBackOff.\n": true})
+		}
 	}
 	forbidden := errors.New("forbidden")
 	loaded.Unreadable = map[string]error{child.Service.Resource: forbidden, child.ServiceAccount.Resource: forbidden}

@@ -60,6 +60,8 @@ func failingWhileSuspended(f facts) []Finding {
 		first, extent := failing[reason][0], fmt.Sprintf("%d of %d pods do not serve: %s.", len(failing[reason]), all, reason)
 		if all == 1 {
 			extent = fmt.Sprintf("The only pod does not serve: %s.", reason)
+		} else if len(failing[reason]) == 1 {
+			extent = fmt.Sprintf("1 of %d pods does not serve: %s.", all, reason)
 		}
 		finding := Finding{
 			Reason: reason, What: extent,
