@@ -45,7 +45,8 @@ func (t *tool) history() *cobra.Command {
 			IMAGE also has the images of sidecars and init containers that are not the same in all revisions.
 
 			STATE is what the controller reported last; a line below the table says so if it has not reported on the last edit yet.
-			A current one that waits has no pods yet: rollouts are paused, or an adoption holds the pods.
+			A current one that waits has no pods yet: rollouts are paused, or an adoption holds the pods. One that is not rolled
+			out has none either: the controller has reported on no Deployment of the Application's own, such as in a conflict.
 
 			AGE is the time since the first rollout of these pods: an undo gives an old revision a new number and leaves its age.`),
 		Example: examples(`
@@ -183,6 +184,9 @@ func stateOf(r edit.Revision) string {
 		if known.is {
 			state = append(state, known.what)
 		}
+	}
+	if len(state) == 0 {
+		return "not rolled out" // The controller has reported on no rollout of the Application.
 	}
 	return strings.Join(state, ", ")
 }

@@ -117,7 +117,7 @@ func TestPrint(t *testing.T) {
 				{"shop", "web", edit.Revision{Number: 10, Image: "example.com/web:1", Created: now.Add(-27 * time.Hour), NeverHealthy: true, Pinned: true}},
 				{"shop", "web", edit.Revision{Number: 9, Image: "example.com/web:0", Created: now.Add(-28 * time.Hour), WasRolledBack: true}},
 				{"shop", "web", edit.Revision{Number: 8, Image: "example.com/web:0", Created: now.Add(-29 * time.Hour), WasHealthy: true, RestartOf: 7}},
-				{"shop", "web", edit.Revision{Number: 7, Image: "example.com/web:0", Created: now.Add(-30 * time.Hour)}},
+				{"shop", "web", edit.Revision{Number: 7, Image: "example.com/web:0", Created: now.Add(-30 * time.Hour), NeverHealthy: true}},
 			}
 			for i := range revisions {
 				revisions[i].Containers = []edit.Container{{Name: "logs", Image: "example.com/logs:1"}} // The same in all.
@@ -158,6 +158,7 @@ func TestStateOf(t *testing.T) {
 		"current, waits":        {Number: 2, Current: true, Waits: true},
 		"current, last healthy": {Number: 2, Current: true, LastHealthy: true},
 		"last healthy":          {Number: 1, LastHealthy: true},
+		"not rolled out":        {Number: 1},
 	} {
 		if got := stateOf(r); got != want {
 			t.Errorf("%+v is %q, want %q", r, got, want)
