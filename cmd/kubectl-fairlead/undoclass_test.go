@@ -44,7 +44,7 @@ func TestUndoOfClassChange(t *testing.T) {
 	p.want(1, []string{"why", "web"}, "Or keep what runs: kubectl fairlead -n "+p.namespace+" undo web\n")
 	p.want(0, []string{"undo", "web"}, p.namespace+"/web"+pinned+p.namespace+unpin+"\n", "No pod is replaced")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
-	p.want(0, []string{"undo", "web", "--to-revision=1"}, p.namespace+"/web: unchanged: it asks for the pods of revision 1 already. The content of ConfigMaps and Secrets does not go back\n")
+	p.want(0, []string{"undo", "web", "--to-revision=1"}, p.namespace+"/web: unchanged: it asks for the pods of revision 1 already\n")
 
 	// The class is mended, and then breaks the pods again in another way.
 	annotate("null")

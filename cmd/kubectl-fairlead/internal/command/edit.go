@@ -37,8 +37,8 @@ type editing struct {
 	from   platform
 	// needsAll is set for an edit that is not made if a name does not exist, since it may be no name. It is what to do then.
 	needsAll string
-	// unchanged says why nothing changes, if that is not plain. It begins with a colon.
-	unchanged string
+	// unchanged says why nothing changes, if that is not plain. It begins with a colon. Nil: it always is.
+	unchanged func(*v1.Application) string
 }
 
 // addEditTo adds the flags of an edit: which Applications, and what to print.
@@ -162,7 +162,11 @@ func (e *editing) edit(ctx context.Context, clients *cluster.Clients, to *screen
 		return nil, err
 	}
 	if patch == nil {
-		to.Line(name + ": unchanged" + e.unchanged)
+		why := ""
+		if e.unchanged != nil {
+			why = e.unchanged(application)
+		}
+		to.Line(name + ": unchanged" + why)
 		return application, nil
 	}
 	var (

@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/reference"
 )
 
 func (t *tool) undo() *cobra.Command {
@@ -56,7 +57,7 @@ func (t *tool) undo() *cobra.Command {
 				return usageError(cmd.CommandPath(), "--to-revision is %d, but revisions begin at 1", to)
 			}
 			if to > 0 {
-				e.unchanged = fmt.Sprintf(": it asks for the pods of revision %d already. The content of ConfigMaps and Secrets does not go back", to)
+				e.unchanged = func(application *v1.Application) string { return asksAlready(application, to) }
 			}
 			return e.run(cmd, args, func(ctx context.Context, clients *cluster.Clients, application *v1.Application) (edit.Edit, error) {
 				loaded, err := clients.Load(ctx, application)
@@ -75,6 +76,18 @@ func (t *tool) undo() *cobra.Command {
 	cmd.Flags().Int64Var(&to, "to-revision", 0, "The revision to go back to, of those in 'kubectl fairlead history'; 0: the last healthy one, or the one before.")
 	e.addEditTo(cmd)
 	return cmd
+}
+
+// asksAlready says why an undo to a revision changes nothing.
+func asksAlready(application *v1.Application, to int64) string {
+	said := fmt.Sprintf(": it asks for the pods of revision %d already", to)
+	if status := application.Status.Revision; status != nil && status.RolledBackFrom == to && application.IsRolledBack() && application.Status.ObservedGeneration == application.Generation {
+		said += fmt.Sprintf(", which failed and was rolled back, so revision %d runs", status.Current)
+	}
+	if len(reference.FromSpec(&application.Spec)) > 0 {
+		said += ". The content of ConfigMaps and Secrets does not go back"
+	}
+	return said
 }
 
 // asksFor is the number of the revision of what the spec says about the pods; 0 if the spec is not carried out.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -40,6 +41,30 @@ func TestUndoInClass(t *testing.T) {
 		got, err := in.undo(edit.Revision{Number: 1, Name: "web-0123456789"}, undo)(application)
 		if err != nil || got != test.want || application.Spec.Image != "registry.example.com/web:1" {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, test.want)
+		}
+	}
+}
+
+// TestAsksAlready: after a rollback, the pods that the spec asks for do not run. Only what the pods refer to could go back.
+func TestAsksAlready(t *testing.T) {
+	rolledBack := v1.ApplicationStatus{
+		Revision: &v1.RevisionStatus{Current: 1, RolledBackFrom: 2},
+		Conditions: []metav1.Condition{
+			{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonRolledBack},
+			{Type: v1.ConditionRolledBack, Status: metav1.ConditionTrue},
+		},
+	}
+	from := []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "db"}}}}
+	for want, application := range map[string]*v1.Application{
+		": it asks for the pods of revision 2 already":                                                         {},
+		": it asks for the pods of revision 2 already, which failed and was rolled back, so revision 1 runs":   {Status: rolledBack},
+		": it asks for the pods of revision 2 already. The content of ConfigMaps and Secrets does not go back": {Spec: v1.ApplicationSpec{EnvFrom: from}},
+		": it asks for the pods of revision 2 already, which failed and was rolled back, so revision 1 runs. The content of ConfigMaps and Secrets does not go back": {
+			Spec: v1.ApplicationSpec{EnvFrom: from}, Status: rolledBack,
+		},
+	} {
+		if got := asksAlready(application, 2); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
