@@ -34,7 +34,7 @@ func (w *Writer) takeOver(ctx context.Context, owner cache.ObjectName, applicati
 			return result
 		}
 		if stranger != "" {
-			instead := result.SharedBy(stranger)
+			instead := result.SharedBy(application, stranger)
 			result.Instead = &instead
 			return result
 		}

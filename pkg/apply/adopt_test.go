@@ -302,8 +302,8 @@ func TestAdoptServiceProvesItsPods(t *testing.T) {
 				if result.Adoption != plan.AdoptionShared {
 					t.Errorf("the adoption is %s", result.Adoption)
 				}
-				// A controller would create a deleted pod again, with the same labels.
-				const advice = "; change the labels in the pod template of its controller, or, if it has none, delete the pod or give it other labels"
+				const advice = "; change the labels in the pod template of its controller, or, if the controller selects by them, replace it by one with another selector; " +
+					"without a controller, delete the pod or give it other labels; or, if it needs no requests, add apps.fairlead.dev/application: web to the selector of the Service"
 				if !strings.HasSuffix(result.Reason, advice) {
 					t.Errorf("the reason is %q, want it to end with %q", result.Reason, advice)
 				}

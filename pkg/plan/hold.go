@@ -152,11 +152,14 @@ func deploymentStep(steps []Step) *Step {
 	return &steps[i]
 }
 
-// SharedBy returns the step of a Service as one that waits, because the live one selects a pod that is not the Application's.
-func (s Step) SharedBy(pod string) Step {
+// SharedBy returns the step of a Service as one that waits, because the live one selects a pod that is not the Application's. A controller
+// creates a pod again, with the same labels, and its own selector cannot change. All pods of the Application have its label by now, so the
+// Service may select by that.
+func (s Step) SharedBy(application *v1.Application, pod string) Step {
 	s.Action, s.Adoption = NotOwned, AdoptionShared
 	s.Reason = s.Ref.Kind.Kind + " " + s.Ref.Name + " cannot be adopted because it selects pod " + pod + ", which does not carry the label " +
-		v1.LabelApplication + " of the Application; change the labels in the pod template of its controller, or, if it has none, " +
-		"delete the pod or give it other labels" // A controller would create the pod again, with the same labels.
+		v1.LabelApplication + " of the Application; change the labels in the pod template of its controller, or, if the controller selects by them, " +
+		"replace it by one with another selector; without a controller, delete the pod or give it other labels; or, if it needs no requests, " +
+		"add " + v1.LabelApplication + ": " + application.Name + " to the selector of the Service"
 	return s
 }

@@ -43,18 +43,21 @@ func (a *adopting) strangers(ctx context.Context, service *corev1.Service, deplo
 	return names, nil
 }
 
-// shared says that the Service cannot be adopted because of these pods.
-func shared(service string, pods []string) string {
+// shared says that the Service cannot be adopted because of these pods, and what helps. A controller creates a pod again, with the same labels.
+func shared(service string, pods []string) (message, advice string) {
 	const most = 3
-	what, whose, them := "pod", "which is not this Application's", "that pod"
+	what, whose, its, them := "pod", "which is not this Application's", "its", "it"
 	if len(pods) > 1 {
-		what, whose, them = "pods", "which are not this Application's", "those pods"
+		what, whose, its, them = "pods", "which are not this Application's", "their", "them"
 	}
+	advice = fmt.Sprintf("Change the labels in the pod template of %s controller. If the controller selects by them, its selector cannot change: replace it by "+
+		"another controller, which selects by other labels. Without a controller, delete the %s or give %s other labels. "+
+		"Or narrow the selector of the Service to labels that only the pods of the Deployment have.", its, what, them)
 	named := strings.Join(pods[:min(len(pods), most)], ", ")
 	if more := len(pods) - most; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("Service %s selects %s %s too, %s, so it cannot be adopted: give %s other labels first", service, what, named, whose, them)
+	return fmt.Sprintf("Service %s selects %s %s too, %s, so it cannot be adopted", service, what, named, whose), advice
 }
 
 // announceShared says before the adoption that the rollout will be refused. A user without permission to list pods learns it from the controller.
@@ -69,7 +72,8 @@ func (a *adopting) announceShared(ctx context.Context, o *others) error {
 	if err != nil {
 		return err
 	}
-	a.tool.screen().Hanging("  ! ", "The "+shared(o.live.Name, pods)+", or --rollout is refused.")
+	message, advice := shared(o.live.Name, pods)
+	a.tool.screen().Hanging("  ! ", "The "+message+", and --rollout is refused until it can be. "+advice)
 	return nil
 }
 
@@ -90,5 +94,6 @@ func (a *adopting) refuseShared(ctx context.Context, application *v1.Application
 	if len(pods) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: the %s. Until the pods are replaced, you can also take the adoption back: run %s", errDraft, shared(service.Name, pods), a.command("--abort"))
+	message, advice := shared(service.Name, pods)
+	return fmt.Errorf("%w: the %s. %s Until the pods are replaced, you can also take the adoption back: run %s", errDraft, message, advice, a.command("--abort"))
 }

@@ -43,15 +43,21 @@ func TestSharedService(t *testing.T) {
 	}
 	application := &v1.Application{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "two", UID: "uid"}}
 	canary := func(name string) *corev1.Pod { return pod(name, map[string]string{"app": "two", "track": "canary"}) }
+	const replace = "If the controller selects by them, its selector cannot change: replace it by another controller, which selects by other labels. "
 	for _, test := range []struct {
-		others []runtime.Object
-		pods   string
+		others       []runtime.Object
+		pods, advice string
 	}{
-		{[]runtime.Object{pod("other", map[string]string{"app": "other"})}, ""},
-		{[]runtime.Object{canary("canary-a")}, "pod canary-a too, which is not this Application's, so it cannot be adopted: give that pod other labels first"},
+		{[]runtime.Object{pod("other", map[string]string{"app": "other"})}, "", ""},
+		{
+			[]runtime.Object{canary("canary-a")},
+			"pod canary-a too, which is not this Application's, so it cannot be adopted",
+			"Change the labels in the pod template of its controller. " + replace + "Without a controller, delete the pod or give it other labels. ",
+		},
 		{
 			[]runtime.Object{canary("canary-a"), canary("canary-b"), canary("canary-c"), canary("canary-d")},
-			"pods canary-a, canary-b, canary-c and 1 more too, which are not this Application's, so it cannot be adopted: give those pods other labels first",
+			"pods canary-a, canary-b, canary-c and 1 more too, which are not this Application's, so it cannot be adopted",
+			"Change the labels in the pod template of their controller. " + replace + "Without a controller, delete the pods or give them other labels. ",
 		},
 	} {
 		kube := kubefake.NewClientset(append(test.others, set, own, renewed, service)...)
@@ -61,8 +67,9 @@ func TestSharedService(t *testing.T) {
 		a := adopting{tool: tool, clients: &cluster.Clients{Kube: kube}, namespace: "shop", name: "two", deployment: deployment}
 		announced, refused := "", ""
 		if test.pods != "" {
-			announced = "  ! The Service two selects " + test.pods + ", or --rollout is refused.\n"
-			refused = "nothing was written: the Service two selects " + test.pods + ". Until the pods are replaced, you can also take the adoption back: run " +
+			advice := test.advice + "Or narrow the selector of the Service to labels that only the pods of the Deployment have."
+			announced = "  ! The Service two selects " + test.pods + ", and --rollout is refused until it can be. " + advice + "\n"
+			refused = "nothing was written: the Service two selects " + test.pods + ". " + advice + " Until the pods are replaced, you can also take the adoption back: run " +
 				"kubectl fairlead -n shop adopt two --abort"
 		}
 		if err := a.announceShared(t.Context(), &others{live: service}); err != nil || out.String() != announced {

@@ -96,7 +96,10 @@ func (f facts) shared(resource v1.ResourceStatus) (finding Finding, found bool) 
 		What:     fmt.Sprintf("Service %s is not adopted, because it selects a pod that is not the Application's.", resource.Name),
 		Evidence: []Evidence{resourceEvidence(f.app, resource)},
 		Next: []string{
-			"Change the labels in the pod template of the controller of " + pod + ". If it has none, delete the pod or give it other labels.",
+			"Change the labels in the pod template of the controller of " + pod + ". If the controller selects by them, its selector cannot change: " +
+				"replace it by another controller, which selects by other labels. Without a controller, delete the pod or give it other labels.",
+			"Or, if " + pod + " needs no requests, let the Service select the Application's pods alone: " +
+				fmt.Sprintf(`kubectl patch service %s --type=merge --patch '{"spec":{"selector":{%q:%q}}}'`, resource.Name, v1.LabelApplication, f.app.Name),
 			"Keep the Service: clients use it, and the Application adopts it once all of its pods are the Application's.",
 		},
 	}, true

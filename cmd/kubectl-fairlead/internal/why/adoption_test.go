@@ -177,12 +177,15 @@ func TestSharedSelector(t *testing.T) {
 	loaded := adopting(t, v1.ReasonSelectorShared)
 	setResource(loaded, child.Service.Kind, v1.ResourceConflict, "Service web cannot be adopted because it selects pod canary-1, "+
 		"which does not carry the label apps.fairlead.dev/application of the Application; "+
-		"change the labels in the pod template of its controller, or, if it has none, delete the pod or give it other labels.")
+		"change the labels in the pod template of its controller, or, if the controller selects by them, replace it by one with another selector.")
 	text, encoded := printed(t, loaded)
 	wantParts(t, "shared", text, map[string]bool{
-		"Service web is not adopted, because it selects a pod that is not the Application's.\n":                                                   true,
-		"   → Change the labels in the pod template of the controller of pod canary-1. If it has none, delete the pod or give it other labels.\n": true,
-		"   → Keep the Service: clients use it, and the Application adopts it once all of its pods are the Application's.\n":                      true,
+		"Service web is not adopted, because it selects a pod that is not the Application's.\n": true,
+		"   → Change the labels in the pod template of the controller of pod canary-1. If the controller selects by them, its selector cannot change: " +
+			"replace it by another controller, which selects by other labels. Without a controller, delete the pod or give it other labels.\n": true,
+		"   → Or, if pod canary-1 needs no requests, let the Service select the Application's pods alone: " +
+			`kubectl patch service web --type=merge --patch '{"spec":{"selector":{"apps.fairlead.dev/application":"web"}}}'` + "\n": true,
+		"   → Keep the Service: clients use it, and the Application adopts it once all of its pods are the Application's.\n": true,
 		"Delete the": false,
 	})
 	wantParts(t, "shared", encoded, map[string]bool{`"reason":"SelectorShared"`: true, `"reason":"Conflict"`: false})
