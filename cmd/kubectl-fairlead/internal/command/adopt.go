@@ -166,6 +166,9 @@ func (a *adopting) run(ctx context.Context) error {
 		if a.isComplete(application) {
 			return a.endRelease(ctx)
 		}
+		if err := a.checkRollout(a.deployment); err != nil && !child.OwnedBy(a.deployment, application) {
+			return err
+		}
 	case !apierrors.IsNotFound(err):
 		return err
 	case a.existing:
@@ -342,6 +345,9 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application, ac
 	if err := a.checkAutoscalers(); err != nil {
 		refused = append(refused, err)
 	}
+	if err := a.checkRollout(a.deployment); err != nil {
+		refused = append(refused, err)
+	}
 	staying, err := a.staying(ctx, application)
 	if err != nil {
 		return cmp.Or(forReasons(refused), err)
@@ -356,6 +362,7 @@ func (a *adopting) announce(ctx context.Context, application *v1.Application, ac
 	for _, said := range others.describe() {
 		to.Hanging("  ", said)
 	}
+	a.announceRolloutBefore()
 	if err := a.announceShared(ctx, others); err != nil {
 		return cmp.Or(forReasons(refused), err)
 	}

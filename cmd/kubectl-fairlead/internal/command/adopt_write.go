@@ -212,7 +212,11 @@ func (a *adopting) await(ctx context.Context, wanted func(reason string) bool) (
 			if waits.isLong() {
 				waits.on("adopt the Deployment")
 			}
-			waits.look(application)
+			if found != nil && found.ObservedGeneration >= application.Generation && strings.Contains(found.Message, plan.RolloutInProgress) {
+				waits.quote(application, found) // Ready says only that nothing is adopted.
+			} else {
+				waits.look(application)
+			}
 			return false, a.checkConsent(ctx, application)
 		}
 		condition = *found
@@ -238,11 +242,14 @@ func refusedByController(ready *metav1.Condition) error {
 	return fmt.Errorf("the controller refuses the Application, and nothing is adopted: %s %s", text.Sentence(ready.Message), advice)
 }
 
-// checkConsent reports that another client took off what the controller waits for.
+// checkConsent reports that another client took off what the controller waits for, or that the rollout needs the user meanwhile.
 func (a *adopting) checkConsent(ctx context.Context, application *v1.Application) error {
 	live, err := a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{})
-	if err != nil || consented(live, application) || child.OwnedBy(live, application) {
+	if err != nil || child.OwnedBy(live, application) {
 		return err
+	}
+	if consented(live, application) {
+		return a.checkRollout(live)
 	}
 	return errors.New("another client took the consent, or Fairlead's labels, off the Deployment: take it out of the tool that applies it, then run the command again; or take all of it back with --abort")
 }

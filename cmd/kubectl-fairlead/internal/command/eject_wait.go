@@ -46,11 +46,15 @@ func (w *waiting) isLong() bool { return time.Since(w.began) >= 3*time.Second }
 
 // look prints what the condition Ready says about the present generation, once, and again if that changes.
 func (w *waiting) look(now *v1.Application) {
-	ready := meta.FindStatusCondition(now.Status.Conditions, v1.ConditionReady)
-	if ready == nil || ready.Status == metav1.ConditionTrue || ready.ObservedGeneration != now.Generation || !w.isLong() || ready.Message == w.said {
+	w.quote(now, meta.FindStatusCondition(now.Status.Conditions, v1.ConditionReady))
+}
+
+// quote is look for another condition.
+func (w *waiting) quote(now *v1.Application, condition *metav1.Condition) {
+	if condition == nil || condition.Status == metav1.ConditionTrue || condition.ObservedGeneration != now.Generation || !w.isLong() || condition.Message == w.said {
 		return
 	}
-	w.said = ready.Message
+	w.said = condition.Message
 	w.tool.screen().Hanging("  ", "Still waiting. The Application says: "+w.said)
 }
 

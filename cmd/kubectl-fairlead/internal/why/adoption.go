@@ -36,10 +36,13 @@ func (f facts) held(resource v1.ResourceStatus) []Finding {
 	if adopted := f.condition(v1.ConditionAdopted); adopted != nil && adopted.Reason == v1.ReasonPodsHeld {
 		return nil
 	}
+	next := f.rolloutBefore(f.live(resource))
+	if next == nil {
+		next = []string{fmt.Sprintf("Leave the %s as it is: the Application adopts it once what the message names is done.", resource.Kind)}
+	}
 	return []Finding{{
 		Reason: string(resource.State), What: fmt.Sprintf("%s %s waits for its adoption.", resource.Kind, resource.Name),
-		Evidence: []Evidence{resourceEvidence(f.app, resource)},
-		Next:     []string{fmt.Sprintf("Leave the %s as it is: the Application adopts it once what the message names is done.", resource.Kind)},
+		Evidence: []Evidence{resourceEvidence(f.app, resource)}, Next: next,
 	}}
 }
 
