@@ -42,7 +42,7 @@ type ejecting struct {
 	toHelm          bool
 	release         *release // nil without --to-helm
 	backup          *corev1.Secret
-	replaces        bool               // with --restore: whether that replaces pods
+	pods            podsThen           // with --restore: what that does to the pods
 	deployment      *appsv1.Deployment // that --restore changes; nil if it creates it again
 	created         bool               // The deployment was created from the backup, and its managers do not have their fields yet.
 	unrestored      []preview.Change   // What a restoration would change in the created deployment.
@@ -218,7 +218,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 			deletion = e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " "))
 		}
 	}
-	printEjected(e.tool.screen(), e.id(), deletion, serving, e.replaces)
+	printEjected(e.tool.screen(), e.id(), deletion, serving, e.pods)
 	return objects, nil
 }
 
@@ -264,11 +264,13 @@ func printStaying(to io.Writer, out output, objects []left) error {
 
 // printEjected says that all is done. deletion is the command that deletes what is not needed any more; "" if nothing is. serving are the
 // names of what still acts on the restored objects.
-func printEjected(to *screen.Screen, id, deletion string, serving []string, replaces bool) {
+func printEjected(to *screen.Screen, id, deletion string, serving []string, pods podsThen) {
 	to.Printf("%s: ejected. The objects are yours.", id)
 	switch {
 	case deletion == "":
-	case replaces:
+	case pods.other > 0 && pods.stay > 0 && !pods.paused:
+		to.Hanging("  ", "The Application had made these for itself. Once the newer pods are gone, delete them: "+deletion)
+	case pods.other > 0:
 		to.Hanging("  ", "The Application had made these for itself. Once the pods are replaced, delete them: "+deletion)
 	default:
 		to.Hanging("  ", "The Application had made these for itself. Delete them: "+deletion)

@@ -235,16 +235,47 @@ func (e *ejecting) saved(ctx context.Context, application *v1.Application) (adop
 	return before, e.readService(ctx, application, before)
 }
 
-// replacesPods reports whether the Deployment runs pods of another template than the one before. After an adoption that is
-// still held, or that an earlier run took back, it runs none.
-func replacesPods(ctx context.Context, clients *cluster.Clients, live, before *appsv1.Deployment) (bool, error) {
+// podsThen says which pods a Deployment runs when it becomes what it was before. After an adoption that is still held, or that an earlier
+// run took back, all of them are of its template.
+type podsThen struct {
+	stay, other int32 // of the template from before, and of another one
+	paused      bool  // The Deployment was paused before.
+}
+
+func podsAfterRestoration(ctx context.Context, clients *cluster.Clients, live, before *appsv1.Deployment) (podsThen, error) {
 	sets, err := replicaSets(ctx, clients, live)
 	if err != nil {
-		return false, fmt.Errorf("read the pod templates that run: %w", err)
+		return podsThen{}, fmt.Errorf("read the pod templates that run: %w", err)
 	}
-	return slices.ContainsFunc(sets, func(set appsv1.ReplicaSet) bool {
-		return set.Spec.Replicas != nil && *set.Spec.Replicas > 0 && !equality.Semantic.DeepEqual(set.Spec.Template, before.Spec.Template)
-	}), nil
+	pods := podsThen{paused: before.Spec.Paused}
+	for _, set := range withPods(sets) {
+		if equality.Semantic.DeepEqual(set.Spec.Template, before.Spec.Template) {
+			pods.stay += *set.Spec.Replicas
+		} else {
+			pods.other += *set.Spec.Replicas
+		}
+	}
+	return pods, nil
+}
+
+// describe says what becomes of the pods of the Deployment.
+func (p podsThen) describe(name string) string {
+	switch {
+	case p.other == 0:
+		return "no pod is replaced."
+	case p.paused:
+		return "the Deployment is paused again, so no pod is replaced before you resume its rollout: kubectl rollout resume deployment/" + name
+	case p.stay == 0:
+		return "all pods are replaced."
+	}
+	stay, other := fmt.Sprintf("the %d pods from before stay", p.stay), fmt.Sprintf("the %d newer ones end.", p.other)
+	if p.stay == 1 {
+		stay = "the pod from before stays"
+	}
+	if p.other == 1 {
+		other = "the newer one ends."
+	}
+	return stay + ", and " + other
 }
 
 // bringBack restores the Service first: what it selected finds the pods of both templates. The Secret goes last. It would be in the way

@@ -65,7 +65,7 @@ func (e *ejecting) readDeployment(ctx context.Context, before adopt.Saved) error
 	if e.created {
 		return nil
 	}
-	e.replaces, err = replacesPods(ctx, e.clients, live, before.Deployment)
+	e.pods, err = podsAfterRestoration(ctx, e.clients, live, before.Deployment)
 	return err
 }
 
@@ -88,10 +88,7 @@ func (e *ejecting) describeRestored() string {
 		}
 		return said
 	}
-	effect := "no pod is replaced."
-	if e.replaces {
-		effect = "all pods are replaced."
-	}
+	effect := e.tool.withNamespace(e.namespace, e.pods.describe(e.name))
 	if restoresService {
 		return "The Deployment and the Service become what they were before the adoption: " + effect
 	}

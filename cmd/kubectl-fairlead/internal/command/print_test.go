@@ -35,6 +35,7 @@ func TestPrint(t *testing.T) {
 		{&unstructured.Unstructured{Object: map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "web"}, "spec": template}}, child.Deployment},
 		{&unstructured.Unstructured{Object: map[string]any{"kind": "Service", "metadata": map[string]any{"name": "web"}}}, child.Service},
 	}
+	here := toolWith(*clientcmdapi.NewConfig(), "shop")
 	deployment, now := &appsv1.Deployment{}, time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, draw := range map[string]func(*screen.Screen){
 		"adopt": func(to *screen.Screen) {
@@ -68,7 +69,7 @@ func TestPrint(t *testing.T) {
 		},
 		"eject": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, objects, false)
-			printEjected(to, "shop/web", "", nil, false)
+			printEjected(to, "shop/web", "", nil, podsThen{})
 		},
 		"eject.annotations": func(to *screen.Screen) {
 			hashed := left{objects[1].DeepCopy(), child.Deployment}
@@ -78,33 +79,32 @@ func TestPrint(t *testing.T) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, []left{hashed}, false)
 		},
 		"eject.gone": func(to *screen.Screen) {
-			(&ejecting{namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, replaces: true, deployment: deployment, service: &corev1.Service{}}).announce(to, objects, true)
+			(&ejecting{tool: here, namespace: "shop", name: "web", restore: true, toHelm: true, release: shop, pods: podsThen{other: 2}, deployment: deployment, service: &corev1.Service{}}).announce(to, objects, true)
 			printRestored(to, []preview.Change{
 				{Path: "Deployment/web: .spec.template.spec.containers[web].image", Before: "example.com/shop:2", After: "example.com/shop:1"},
 				{Path: "Deployment/web: .spec.template.spec.containers[web].securityContext.allowPrivilegeEscalation", Before: false},
 				{Path: "Service/web: .spec.type", Before: "ClusterIP", After: "LoadBalancer"},
 			})
-			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", []string{"horizontalpodautoscaler/web", "ingress/web"}, true)
+			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", []string{"horizontalpodautoscaler/web", "ingress/web"}, podsThen{other: 2})
 		},
 		"eject.paused": func(to *screen.Screen) {
 			paused := left{objects[1].DeepCopy(), child.Deployment}
 			if err := unstructured.SetNestedField(paused.Object, true, "spec", "paused"); err != nil {
 				t.Fatal(err)
 			}
-			config := *clientcmdapi.NewConfig()
-			(&ejecting{tool: toolWith(config, "shop"), namespace: "shop", name: "web"}).announce(to, []left{paused}, false)
+			(&ejecting{tool: here, namespace: "shop", name: "web"}).announce(to, []left{paused}, false)
 		},
 		"eject.nothing": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web"}).announce(to, nil, false)
-			(&ejecting{namespace: "shop", name: "web", restore: true, deployment: deployment}).announce(to, nil, true)
+			(&ejecting{tool: here, namespace: "shop", name: "web", restore: true, deployment: deployment}).announce(to, nil, true)
 		},
 		"eject.lost": func(to *screen.Screen) {
 			(&ejecting{namespace: "shop", name: "web", restore: true}).announce(to, nil, true)
 			(&ejecting{namespace: "shop", name: "web", restore: true, service: &corev1.Service{}}).announce(to, nil, true)
 		},
 		"eject.held": func(to *screen.Screen) {
-			(&ejecting{namespace: "shop", name: "web", restore: true, deployment: deployment, service: &corev1.Service{}}).announce(to, objects, false)
-			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", nil, false)
+			(&ejecting{tool: here, namespace: "shop", name: "web", restore: true, deployment: deployment, service: &corev1.Service{}}).announce(to, objects, false)
+			printEjected(to, "shop/web", "kubectl -n shop delete serviceaccount/web", nil, podsThen{stay: 2})
 		},
 		"edit": func(to *screen.Screen) {
 			printEdit(to, "shop/web", "spec.image: example.com/web:1 → example.com/web:2", "All 2 pods are replaced, because of containers[web].image. That waits: ConfigMap shop/settings not found; the rollout waits until it exists.")
