@@ -224,7 +224,7 @@ func TestClassIsRefusedAndWarnedOf(t *testing.T) {
 	}
 }
 
-// Who marks a second class as the default reads which of the two applies.
+// A warning about a second default class says which of the two applies.
 func TestSecondDefaultIsWarnedOf(t *testing.T) {
 	created := func(name string, second int64) *v1.ApplicationClass {
 		class := applicationClass(name, true, nil)

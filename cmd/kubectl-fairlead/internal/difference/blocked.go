@@ -10,6 +10,7 @@ import (
 
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/preview"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // JoinBlocked gives several blocked children one reason together, because theirs are much the same. explain is the command that says what to
@@ -41,4 +42,15 @@ func Withheld(d preview.Difference) bool {
 	return slices.ContainsFunc(d.Children, func(c preview.Child) bool {
 		return c.Action == preview.Blocked && (c.Kind == child.ServiceAccount.Kind || c.Kind == child.ConfigMap.Kind)
 	})
+}
+
+// withBlocked adds why Fairlead leaves children alone.
+func withBlocked(sentence string, d preview.Difference) string {
+	sentences := []string{sentence}
+	for _, child := range d.Children {
+		if child.Action == preview.Blocked && child.Reason != "" {
+			sentences = append(sentences, text.Capitalize(text.Sentence(child.Reason)))
+		}
+	}
+	return strings.Join(sentences, " ")
 }

@@ -390,16 +390,3 @@ func deferred(d preview.Difference, missing string, said func(preview.Difference
 	}
 	return said(d) + " That waits: " + missing + now
 }
-
-// StartsPods reports whether new pods start, which a missing ConfigMap or Secret holds up.
-func StartsPods(d preview.Difference) bool { return RollsOut(d) || Grows(d) }
-
-func withBlocked(sentence string, d preview.Difference) string {
-	sentences := []string{sentence}
-	for _, child := range d.Children {
-		if child.Action == preview.Blocked && child.Reason != "" {
-			sentences = append(sentences, text.Capitalize(text.Sentence(child.Reason)))
-		}
-	}
-	return strings.Join(sentences, " ")
-}

@@ -24,6 +24,9 @@ func NeedsPods(d preview.Difference) bool {
 	return Grows(d) || RollsOut(d) && !allKept(d.Pods) && !enoughKept(d.Pods)
 }
 
+// StartsPods reports whether new pods start, which a missing ConfigMap or Secret holds up.
+func StartsPods(d preview.Difference) bool { return RollsOut(d) || Grows(d) }
+
 // GoesOnWaiting is the sentence about an edit that changes no pod template itself, while an earlier change of it waits: for a ConfigMap or
 // Secret, which missing describes, or for a child that Fairlead leaves alone. In the latter case the number of pods waits too.
 func GoesOnWaiting(d preview.Difference, missing string) string {
