@@ -64,7 +64,7 @@ func TestCauseByStatus(t *testing.T) {
 	record := c.run(t, "web:2", broken)
 	for message, want := range map[string]string{
 		record.Condition.Message: record.RolledBackBecause,
-		strings.TrimSuffix(record.Condition.Message, ".") + ", until you change the pods in the spec.": record.RolledBackBecause,
+		strings.TrimSuffix(record.Condition.Message, ".") + ", until the spec or its class asks for other pods.": record.RolledBackBecause,
 		"Revision 2 (web:2) failed: Crash…": v1.ReasonProgressDeadlineExceeded + ".",
 	} {
 		c.deployment = nil

@@ -64,11 +64,11 @@ func withNumber(numbers v1.RevisionStatus, from, to int64) v1.RevisionStatus {
 	return numbers
 }
 
-// untilPodsChange is the end of the message of a rollback.
-const untilPodsChange = ", until you change the pods in the spec."
+// untilOtherPods is the end of the message of a rollback.
+const untilOtherPods = ", until the spec or its class asks for other pods."
 
 // withoutUntil is the message of a rollback while the spec is not carried out: it may have other pods already.
-func withoutUntil(message string) string { return strings.Replace(message, untilPodsChange, ".", 1) }
+func withoutUntil(message string) string { return strings.Replace(message, untilOtherPods, ".", 1) }
 
 // rolledBack returns the decision about a failed rollout. It is True only once the Deployment has the earlier revision.
 func rolledBack(in Input, p pods) (metav1.Condition, bool) {
@@ -88,15 +88,15 @@ func rolledBack(in Input, p pods) (metav1.Condition, bool) {
 	}
 	condition := *in.RolledBack
 	if condition.Status == metav1.ConditionTrue {
-		condition.Message = strings.TrimSuffix(condition.Message, ".") + untilPodsChange
+		condition.Message = strings.TrimSuffix(condition.Message, ".") + untilOtherPods
 	}
 	condition.Message = bounded(condition.Message)
 	return condition, true
 }
 
 // summarizeRollback is the summary while an earlier revision runs. The spec does not run, so the Application is not ready
-// although its pods may serve, which Available reports; and nothing changes until a user edits the spec. If these pods
-// have a problem too, it is the reason of Ready.
+// although its pods may serve, which Available reports; and nothing changes until the spec or the class does. If these
+// pods have a problem too, it is the reason of Ready.
 func summarizeRollback(in Input, p pods, s summary) summary {
 	condition, ok := rolledBack(in, p)
 	if !ok || condition.Status != metav1.ConditionTrue || !in.planned() {

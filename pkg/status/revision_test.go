@@ -182,7 +182,7 @@ func TestRollbackBesideConflictIsTold(t *testing.T) {
 	told := Transitions(rolling, back)
 	want := []Transition{{
 		Type: "Warning", Reason: v1.ReasonRolledBack, Related: &child.Ref{Kind: child.Deployment, Name: "web"},
-		Message: "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead, until you change the pods in the spec.",
+		Message: "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead, until the spec or its class asks for other pods.",
 	}}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("the Events (-want +got):\n%s", diff)

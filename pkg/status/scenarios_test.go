@@ -254,10 +254,10 @@ func scenarios() []scenario {
 		{"a child switched off and going", with(replace(func() plan.Result { r := service(plan.WaitDeletion); r.Desired = nil; return r }())),
 			yes, v1.ReasonReady, "", current, ""},
 
-		{"taken back, and serving", with(takenBack), no, v1.ReasonRolledBack, stalled, failed, "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead, until you change the pods in the spec. All 3 pods are available"},
-		{"taken back, and on the way", with(takenBack, deployment(rollingOut)), no, v1.ReasonRolledBack, stalled, failed, "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead, until you change the pods in the spec. 2 of 3 pods are updated"},
+		{"taken back, and serving", with(takenBack), no, v1.ReasonRolledBack, stalled, failed, "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead, until the spec or its class asks for other pods. All 3 pods are available"},
+		{"taken back, and on the way", with(takenBack, deployment(rollingOut)), no, v1.ReasonRolledBack, stalled, failed, "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead, until the spec or its class asks for other pods. 2 of 3 pods are updated"},
 		{"taken back, and failing as well", with(takenBack, deployment(rollingOut), withPods(3, pulling)),
-			no, v1.ReasonImagePullFailed, stalled + "/" + v1.ReasonRolledBack, failed, "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead, until you change the pods in the spec. 2 of 3 pods, container web"},
+			no, v1.ReasonImagePullFailed, stalled + "/" + v1.ReasonRolledBack, failed, "Revision 2 (web:2) failed. Revision 1 (web:1) runs instead, until the spec or its class asks for other pods. 2 of 3 pods, container web"},
 		{"taken back, and a foreign object", with(takenBack, replace(foreign)), no, v1.ReasonConflict, stalled, failed, "Service web exists"},
 		{"not taken back", with(deployment(timedOut), func(in *Input, _ *appsv1.Deployment) {
 			in.RolledBack = &metav1.Condition{Status: no, Reason: v1.ReasonNoHealthyRevision, Message: "No revision has been healthy yet."}

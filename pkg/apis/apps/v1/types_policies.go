@@ -18,11 +18,11 @@ const (
 type Rollback struct {
 	// What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are
 	// over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last
-	// healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition
-	// RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled
-	// back, nor is one that waits for a missing ConfigMap, or for a missing Secret that Fairlead may read, nor a change
-	// made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a policy, the policy of
-	// the class applies.
+	// healthy revision again until the spec or its class asks for other pods. The spec stays as you wrote it, and the
+	// condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not
+	// rolled back, nor is one that waits for a missing ConfigMap, or for a missing Secret that Fairlead may read, nor a
+	// change made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a policy, the
+	// policy of the class applies.
 	// +optional
 	Policy RollbackPolicy `json:"policy,omitempty"`
 

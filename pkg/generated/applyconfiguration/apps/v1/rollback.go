@@ -16,11 +16,11 @@ import (
 type RollbackApplyConfiguration struct {
 	// What happens when new pods fail, for example with a wrong image or a crash, until progressDeadlineSeconds are
 	// over. Never (the default): the failed rollout stays as it is, beside the old pods. OnFailure: Fairlead runs the last
-	// healthy revision again until you change the pods in the spec. The spec stays as you wrote it, and the condition
-	// RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not rolled
-	// back, nor is one that waits for a missing ConfigMap, or for a missing Secret that Fairlead may read, nor a change
-	// made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a policy, the policy of
-	// the class applies.
+	// healthy revision again until the spec or its class asks for other pods. The spec stays as you wrote it, and the
+	// condition RolledBack is True. A rollout that the cluster blocks, for example by a lack of nodes or a quota, is not
+	// rolled back, nor is one that waits for a missing ConfigMap, or for a missing Secret that Fairlead may read, nor a
+	// change made at 0 replicas, which Kubernetes takes as complete before its first pod starts. Without a policy, the
+	// policy of the class applies.
 	Policy *appsv1.RollbackPolicy `json:"policy,omitempty"`
 	// The number of a revision to run instead of the spec, for as long as the field is set: the pods are as they were
 	// then, and everything around them follows the spec. status.revision and the ControllerRevisions with the label
