@@ -239,44 +239,6 @@ func pausedRollout(f facts) []Finding {
 // asksForPause reports whether the present spec pauses rollouts. The condition may be about an earlier one.
 func (f facts) asksForPause() bool { return f.app.Spec.Paused != nil && *f.app.Spec.Paused }
 
-// rolledBack explains why an earlier revision runs.
-func rolledBack(f facts) []Finding {
-	condition := f.condition(v1.ConditionRolledBack)
-	if condition == nil || condition.Status != metav1.ConditionTrue {
-		return nil
-	}
-	if !f.app.IsRolledBack() {
-		numbers := f.app.Status.Revision
-		if numbers == nil || numbers.RolledBackFrom == 0 {
-			return nil
-		}
-		return []Finding{{ // The spec may have changed since, but Fairlead does not look at its pods.
-			Reason: v1.ReasonRolledBack, Evidence: []Evidence{f.conditionEvidence(condition)},
-			What: fmt.Sprintf("Revision %d failed, and %s.", numbers.RolledBackFrom, f.instead(fmt.Sprintf("revision %d", numbers.Current))),
-		}}
-	}
-	what := "The rollout of the spec failed, so " + f.instead("the last healthy revision") + ". Fairlead did not change the spec."
-	if class := f.classOfRollback(); class != "" {
-		what += " ApplicationClass " + class + " asks for the rollback."
-	}
-	next := []string{"Correct what failed and apply it: any change of the pods is tried again."}
-	if f.app.Spec.ReconcilePolicy == v1.ReconcileObserve {
-		what += " Now it changes no child, since reconcilePolicy is Observe."
-		next = []string{
-			"Let Fairlead change the children again, before you correct what failed: " + f.enforceCommand(),
-			"Then correct what failed and apply it: any change of the pods is tried again.",
-		}
-	}
-	if !f.withoutDeployment() && slices.ContainsFunc(edit.History(f.Objects), func(r edit.Revision) bool { return r.Current }) {
-		next = append(next, "Or keep what runs: kubectl fairlead undo "+f.app.Name)
-	}
-	finding := Finding{Reason: v1.ReasonRolledBack, What: what, Evidence: []Evidence{f.conditionEvidence(condition)}, Next: next}
-	if f.withoutDeployment() {
-		finding.Evidence = nil // It says what runs; and why the rollout failed is in Ready.
-	}
-	return []Finding{finding}
-}
-
 // pinned explains why the pods are not those of the spec.
 func pinned(f facts) []Finding {
 	status, number := f.app.Status.Revision, edit.PinOf(f.app)

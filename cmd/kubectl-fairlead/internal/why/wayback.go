@@ -141,21 +141,9 @@ func (f facts) differsForPolicy(message string) bool {
 // differsIn reports whether the present revision and the last healthy one differ in a part of the spec. It is not known, and so false, if
 // one of them cannot be read.
 func (f facts) differsIn(part func(*v1.ApplicationSpec) *v1.ApplicationSpec) bool {
-	revisions := edit.History(f.Objects)
-	asked := func(is func(edit.Revision) bool) *v1.ApplicationSpec {
-		i := slices.IndexFunc(revisions, is)
-		if i < 0 {
-			return nil
-		}
-		restored := f.app.DeepCopy()
-		if _, err := edit.Undo(revisions[i], f.Children, false)(restored); err != nil {
-			return nil
-		}
-		return part(&restored.Spec)
-	}
-	present := asked(func(r edit.Revision) bool { return r.Current })
-	healthy := asked(func(r edit.Revision) bool { return r.LastHealthy })
-	return present != nil && healthy != nil && !equality.Semantic.DeepEqual(present, healthy)
+	present := f.restored(func(r edit.Revision) bool { return r.Current })
+	healthy := f.restored(func(r edit.Revision) bool { return r.LastHealthy })
+	return present != nil && healthy != nil && !equality.Semantic.DeepEqual(part(&present.Spec), part(&healthy.Spec))
 }
 
 // ofPodSecurity is what Pod Security looks at.
