@@ -18,18 +18,50 @@ import (
 
 // Usage counts the Applications of a class.
 type Usage struct {
-	// Applications is the number of all, Updated the number of those that have the present generation of the class and
-	// are not stalled, Failing the number of stalled ones.
+	// Applications is the number of all, Updated the number of those whose children have the present generation of the
+	// class and that are not stalled, Failing the number of stalled ones.
 	Applications, Updated, Failing int32
 	// Waiting is the number of those that a sync will update. It excludes suspended, refused and deleted ones.
 	Waiting int32
 	// Refused are the Failing ones that break the rules of the present generation, or whose namespace the class does not
 	// select; Stalled are the other Failing ones. Both are sorted.
-	Refused, Stalled []failing
+	Refused, Stalled []behind
+	// Held are those whose children may lack this generation because a user asked for that. They are sorted, too.
+	Held []behind
 }
 
-// failing is a stalled Application with its reason.
-type failing struct{ name, reason string }
+// behind is an Application that is not updated, with the reason.
+type behind struct{ name, reason string }
+
+// The reasons of Held.
+const (
+	heldSuspended  = "suspended"
+	heldDeleted    = "being deleted"
+	heldObserved   = "Observe"
+	heldPinned     = "pinned"
+	heldRolledBack = "rolled back"
+	heldPaused     = "paused"
+)
+
+// Held is why the children of an Application may not be what its spec and its class ask for, although a sync has read both; "" if nothing
+// holds them back.
+func Held(application *v1.Application) string {
+	spec, status := &application.Spec, &application.Status
+	switch {
+	case spec.ReconcilePolicy == v1.ReconcileSuspend:
+		return heldSuspended
+	case spec.ReconcilePolicy == v1.ReconcileObserve:
+		return heldObserved
+	case spec.Rollback != nil && spec.Rollback.ToRevision != nil:
+		return heldPinned
+	case application.IsRolledBack():
+		return heldRolledBack
+	case spec.Paused != nil && *spec.Paused && status.UpdatedReplicas < status.Replicas:
+		return heldPaused
+	default:
+		return ""
+	}
+}
 
 // Count counts Applications, which must all have the class.
 func Count(class *v1.ApplicationClass, applications []*v1.Application) Usage {
@@ -43,24 +75,39 @@ func Count(class *v1.ApplicationClass, applications []*v1.Application) Usage {
 		if fails && stalled.Reason == v1.ReasonClassNotAllowed && application.Spec.ClassName == class.Name {
 			isRefused = true // A changed label of the namespace gives the class no new generation.
 		}
+		name := application.Namespace + "/" + application.Name
 		switch {
 		case isRefused:
-			usage.Refused = append(usage.Refused, failing{application.Namespace + "/" + application.Name, stalled.Reason})
+			usage.Refused = append(usage.Refused, behind{name, stalled.Reason})
 		case fails:
-			usage.Stalled = append(usage.Stalled, failing{application.Namespace + "/" + application.Name, stalled.Reason})
+			usage.Stalled = append(usage.Stalled, behind{name, stalled.Reason})
 		}
-		switch current := applied != nil && applied.Name == class.Name && applied.Generation == class.Generation; {
-		case current && !fails:
+		held := Held(application)
+		current := applied != nil && applied.Name == class.Name && applied.Generation == class.Generation
+		switch {
+		case current && held == heldSuspended:
+			held = "" // The sync before the suspension carried this generation out.
+		case !current && application.DeletionTimestamp != nil:
+			held = heldDeleted
+		case !current && held != heldSuspended:
+			held = "" // The sync is due, or refuses the Application.
+			if !isRefused {
+				usage.Waiting++
+			}
+		}
+		switch {
+		case fails:
+		case held != "":
+			usage.Held = append(usage.Held, behind{name, held})
+		case current:
 			usage.Updated++
-		case !current && !isRefused && application.Spec.ReconcilePolicy != v1.ReconcileSuspend && application.DeletionTimestamp == nil:
-			usage.Waiting++
 		}
 		if fails {
 			usage.Failing++
 		}
 	}
-	for _, list := range [][]failing{usage.Refused, usage.Stalled} {
-		slices.SortFunc(list, func(a, b failing) int { return strings.Compare(a.name, b.name) })
+	for _, list := range [][]behind{usage.Refused, usage.Stalled, usage.Held} {
+		slices.SortFunc(list, func(a, b behind) int { return strings.Compare(a.name, b.name) })
 	}
 	return usage
 }
@@ -97,21 +144,26 @@ func ready(class *v1.ApplicationClass, usage Usage) metav1.Condition {
 	}
 	switch {
 	case usage.Waiting > 0:
-		condition.Reason = v1.ReasonRollingOut
-		condition.Message = fmt.Sprintf("%d of %d Applications are synced with this generation.", usage.Updated, usage.Applications)
+		condition.Reason, condition.Message = v1.ReasonRollingOut, updated(usage)
 	case len(usage.Refused) > 0:
 		condition.Reason = usage.Refused[0].reason
-		condition.Message = fmt.Sprintf("Fairlead refuses %d of %d Applications of the class, which keep the children that they have: %s.",
-			len(usage.Refused), usage.Applications, names(usage.Refused))
+		whose := "their"
+		if len(usage.Refused) == 1 {
+			whose = "its"
+		}
+		condition.Message = fmt.Sprintf("Fairlead refuses %d of %s of the class, and leaves %s children as they are: %s.",
+			len(usage.Refused), counted(usage.Applications), whose, names(usage.Refused))
 	case usage.Applications == 0:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied
 		condition.Message = "No Application uses the class."
-	case usage.Updated+usage.Failing < usage.Applications:
-		condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied
-		condition.Message = "All Applications of the class are synced with this generation, but for suspended ones."
+	case usage.Updated < usage.Applications:
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, v1.ReasonApplied, updated(usage)
 	default:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1.ReasonApplied
 		condition.Message = "All Applications of the class are synced with this generation."
+	}
+	if len(usage.Held) > 0 {
+		condition.Message += fmt.Sprintf(" This generation may be missing in %s.", names(usage.Held))
 	}
 	if len(usage.Stalled) > 0 {
 		condition.Message += fmt.Sprintf(" Stalled: %s.", names(usage.Stalled))
@@ -119,12 +171,33 @@ func ready(class *v1.ApplicationClass, usage Usage) metav1.Condition {
 	return condition
 }
 
-// names lists the first few Applications, the first one with its reason.
-func names(list []failing) string {
+func updated(usage Usage) string {
+	are := "are"
+	if usage.Updated == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("%d of %s %s synced with this generation.", usage.Updated, counted(usage.Applications), are)
+}
+
+func counted(applications int32) string {
+	if applications == 1 {
+		return "1 Application"
+	}
+	return fmt.Sprintf("%d Applications", applications)
+}
+
+// names lists the first few Applications, each with its reason, or the first one with the reason of all.
+func names(list []behind) string {
 	const most = 3
-	parts := []string{fmt.Sprintf("%s (%s)", list[0].name, list[0].reason)}
-	for _, f := range list[1:min(len(list), most)] {
-		parts = append(parts, f.name)
+	shown := list[:min(len(list), most)]
+	same := !slices.ContainsFunc(shown, func(b behind) bool { return b.reason != list[0].reason })
+	var parts []string
+	for i, b := range shown {
+		if i > 0 && same {
+			parts = append(parts, b.name)
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", b.name, b.reason))
 	}
 	text := strings.Join(parts, ", ")
 	if more := len(list) - most; more > 0 {

@@ -108,15 +108,17 @@ type counts struct {
 	class, applied, refused       string
 	generation, refusedGeneration int64
 	// stalled is the reason of the condition Stalled, or "".
-	stalled            string
-	suspended, deleted bool
+	stalled string
+	// held is what class.Held returns.
+	held    string
+	deleted bool
 }
 
 func counted(application *v1.Application) counts {
 	c := counts{
-		class:     application.Spec.ClassName,
-		suspended: application.Spec.ReconcilePolicy == v1.ReconcileSuspend,
-		deleted:   application.DeletionTimestamp != nil,
+		class:   application.Spec.ClassName,
+		held:    class.Held(application),
+		deleted: application.DeletionTimestamp != nil,
 	}
 	if stalled := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionStalled); stalled != nil && stalled.Status == metav1.ConditionTrue {
 		c.stalled = stalled.Reason

@@ -125,6 +125,13 @@ func TestClassChange(t *testing.T) {
 			w.Errorf("status of the class is %+v", got)
 		}
 
+		// One that a user holds back is not updated.
+		for _, policy := range []v1.ReconcilePolicy{v1.ReconcileObserve, v1.ReconcileEnforce} {
+			w.edit("other", func(a *v1.Application) { a.Spec.ReconcilePolicy = policy })
+			pass(time.Minute)
+			w.wantCounts("standard", 2, map[v1.ReconcilePolicy]int32{v1.ReconcileObserve: 1, v1.ReconcileEnforce: 2}[policy], 0)
+		}
+
 		// At rest nothing is written, and a label of a class is nothing to act on.
 		version, synced := w.server.Version(), len(w.log.find("Synced"))
 		w.editClass("gold", func(c *v1.ApplicationClass) { c.Labels = map[string]string{"team": "a"} })
@@ -236,7 +243,7 @@ func TestEditOvertakesClassChange(t *testing.T) {
 	}
 	inWorld(t, setup{begin: begin}, func(w *world) {
 		pass(4 * time.Minute)
-		w.wantCounts("gold", applications, applications, 0)
+		w.wantCounts("gold", applications, 0, 0)
 		ofClass := func(r applytest.Request) bool { return r.Kind == applytest.ApplicationClasses && r.Writes() }
 		before := w.count(ofClass)
 
@@ -262,7 +269,10 @@ func TestEditOvertakesClassChange(t *testing.T) {
 		if len(synced) < applications || !strings.Contains(synced[0], "web-0499") {
 			w.Errorf("%d syncs, want %d, and that of web-0499 before all others:\n%s", len(synced), applications, synced[:min(3, len(synced))])
 		}
-		w.wantCounts("gold", applications, applications, 0)
+		w.wantCounts("gold", applications, 0, 0)
+		if got := w.class("gold").Status.Conditions; !meta.IsStatusConditionTrue(got, v1.ConditionReady) {
+			w.Errorf("a sync is still due: %+v", got)
+		}
 		if got := w.count(ofClass) - before; got > 2 {
 			w.Errorf("%d writes of the class's status", got)
 		}

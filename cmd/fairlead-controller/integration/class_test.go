@@ -126,7 +126,7 @@ func TestClasses(t *testing.T) {
 		t.Errorf("status.class is %+v, status.refusedClass %+v", applied, refused)
 	}
 	gold := e.waitCounts("gold", 1, 0, 1)
-	want := fmt.Sprintf("Fairlead refuses 1 of 1 Applications of the class, which keep the children that they have: %s/named (ClassLimitExceeded).", e.namespace)
+	want := fmt.Sprintf("Fairlead refuses 1 of 1 Application of the class, and leaves its children as they are: %s/named (ClassLimitExceeded).", e.namespace)
 	if ready := meta.FindStatusCondition(gold.Status.Conditions, v1.ConditionReady); ready.Status != metav1.ConditionFalse || ready.Message != want {
 		t.Errorf("the class says %s: %q, want %q", ready.Status, ready.Message, want)
 	}

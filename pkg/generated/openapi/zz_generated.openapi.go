@@ -757,7 +757,7 @@ func schema_pkg_apis_apps_v1_ApplicationClassStatus(ref common.ReferenceCallback
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Ready: the class is valid, and its Applications are synced with it. Default: present while the class has the annotation; True if it is the default.",
+							Description: "Ready: the class is valid, Fairlead refuses none of its Applications because of it, and no sync of them with this generation is due; updated says how many have it. Default: present while the class has the annotation; True if it is the default.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -778,7 +778,7 @@ func schema_pkg_apis_apps_v1_ApplicationClassStatus(ref common.ReferenceCallback
 					},
 					"updated": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Of them, those that this generation of the class is applied to and that are not Stalled.",
+							Description: "Of them, those whose children were synced with this generation of the class. Left out are those that are Stalled, and those whose users hold changes back: under Observe, suspended before the sync, pinned by rollback.toRevision, or paused while their pods wait.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int32",

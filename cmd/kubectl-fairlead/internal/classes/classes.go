@@ -34,6 +34,8 @@ type Class struct {
 	Applications []string `json:"applications,omitempty"`
 	// NotReady has the reasons of those that are not ready, such as that they break the limits of the class.
 	NotReady map[string]string `json:"notReady,omitempty"`
+	// Held has why the children of some may lack what the class gives now, such as that they are pinned to a revision.
+	Held map[string]string `json:"held,omitempty"`
 
 	// unlisted means that the user may not list Applications, so count is what is known: the number in the status of the class. It
 	// is -1 if that is about an older class.
@@ -120,6 +122,12 @@ func (c *Class) add(application *v1.Application) {
 		}
 		c.NotReady[name] = reason
 	}
+	if held := class.Held(application); held != "" {
+		if c.Held == nil {
+			c.Held = map[string]string{}
+		}
+		c.Held[name] = held
+	}
 }
 
 // fields writes each set field in a line. Objects are taken apart, lists are not.
@@ -175,10 +183,7 @@ func (c Class) usedBy() []string {
 	case !c.unlisted:
 		lines := make([]string, 0, len(c.Applications))
 		for _, name := range c.Applications {
-			if reason := c.NotReady[name]; reason != "" {
-				name += " (" + reason + ")"
-			}
-			lines = append(lines, name)
+			lines = append(lines, name+c.marks(name))
 		}
 		return lines
 	case c.count < 0:
@@ -189,6 +194,20 @@ func (c Class) usedBy() []string {
 		return nil
 	default:
 		return []string{fmt.Sprintf("%d Applications, not shown", c.count)}
+	}
+}
+
+// marks says behind the name of an Application why it is not ready, and why its children may lack what the class gives. One word is enough
+// where both are the same.
+func (c Class) marks(name string) string {
+	reason, held := c.NotReady[name], c.Held[name]
+	switch {
+	case reason == "" && held == "":
+		return ""
+	case reason == "" || held == "" || strings.EqualFold(reason, strings.ReplaceAll(held, " ", "")):
+		return " (" + cmp.Or(reason, held) + ")"
+	default:
+		return " (" + reason + ", " + held + ")"
 	}
 }
 

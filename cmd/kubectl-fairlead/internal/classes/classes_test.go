@@ -38,7 +38,15 @@ func TestPrint(t *testing.T) {
 	refused.Name, edited.Name, edited.Generation = "api", "edited", 2
 	refused.Status.Class, refused.Status.RefusedClass = nil, &v1.RefusedClass{Name: "standard"}
 	refused.Status.Conditions[0].Status, refused.Status.Conditions[0].Reason = metav1.ConditionFalse, v1.ReasonClassLimitExceeded
-	all, applications := []v1.ApplicationClass{standard, free}, []v1.Application{application, refused, edited}
+	observed, pinned, paused, crashing := *application.DeepCopy(), *application.DeepCopy(), *application.DeepCopy(), *application.DeepCopy()
+	observed.Name, observed.Spec.ReconcilePolicy = "observed", v1.ReconcileObserve
+	pinned.Name, pinned.Spec.Rollback = "pinned", &v1.Rollback{ToRevision: new(int64(1))}
+	paused.Name, paused.Spec.Paused, paused.Status.Replicas = "paused", new(true), 2
+	paused.Status.Conditions[0].Status, paused.Status.Conditions[0].Reason = metav1.ConditionFalse, v1.ReasonPaused
+	crashing.Name, crashing.Spec.Rollback = "crashing", pinned.Spec.Rollback
+	crashing.Status.Conditions[0].Status, crashing.Status.Conditions[0].Reason = metav1.ConditionFalse, v1.ReasonCrashLooping
+	all := []v1.ApplicationClass{standard, free}
+	applications := []v1.Application{application, refused, edited, observed, pinned, paused, crashing}
 	found, err := classes.Of(all, applications, nil)
 	if err != nil {
 		t.Fatal(err)

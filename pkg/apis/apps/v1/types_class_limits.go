@@ -117,8 +117,9 @@ type ApplicationClassStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Ready: the class is valid, and its Applications are synced with it. Default: present while the class has the
-	// annotation; True if it is the default.
+	// Ready: the class is valid, Fairlead refuses none of its Applications because of it, and no sync of them with this
+	// generation is due; updated says how many have it. Default: present while the class has the annotation; True if it
+	// is the default.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -128,7 +129,9 @@ type ApplicationClassStatus struct {
 	// +optional
 	Applications int32 `json:"applications"`
 
-	// Of them, those that this generation of the class is applied to and that are not Stalled.
+	// Of them, those whose children were synced with this generation of the class. Left out are those that are Stalled,
+	// and those whose users hold changes back: under Observe, suspended before the sync, pinned by
+	// rollback.toRevision, or paused while their pods wait.
 	// +optional
 	Updated int32 `json:"updated"`
 

@@ -16,12 +16,15 @@ import (
 type ApplicationClassStatusApplyConfiguration struct {
 	// The generation of the spec that the counts are about; -1 before the controller has observed it.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Ready: the class is valid, and its Applications are synced with it. Default: present while the class has the
-	// annotation; True if it is the default.
+	// Ready: the class is valid, Fairlead refuses none of its Applications because of it, and no sync of them with this
+	// generation is due; updated says how many have it. Default: present while the class has the annotation; True if it
+	// is the default.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// Applications that name the class, or that name none while it is the default of their namespace.
 	Applications *int32 `json:"applications,omitempty"`
-	// Of them, those that this generation of the class is applied to and that are not Stalled.
+	// Of them, those whose children were synced with this generation of the class. Left out are those that are Stalled,
+	// and those whose users hold changes back: under Observe, suspended before the sync, pinned by
+	// rollback.toRevision, or paused while their pods wait.
 	Updated *int32 `json:"updated,omitempty"`
 	// Of them, those that are Stalled for any reason.
 	Failing *int32 `json:"failing,omitempty"`
