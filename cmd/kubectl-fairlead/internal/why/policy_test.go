@@ -117,7 +117,7 @@ func TestFaultsWhileSuspended(t *testing.T) {
 func TestSuspendedWithoutADeployment(t *testing.T) {
 	const (
 		suspended = "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status shows the state before that."
-		no        = " There is no Deployment of the Application, so no pods run, and Fairlead creates none before the suspension ends."
+		no        = " There is no Deployment of the Application, so it has no pods, and Fairlead creates none before the suspension ends."
 	)
 	loaded := clustertest.Load(t, "healthy")
 	loaded.Application.Spec.ReconcilePolicy = v1.ReconcileSuspend

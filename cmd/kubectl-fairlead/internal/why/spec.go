@@ -83,9 +83,7 @@ func notObserved(f facts) []Finding {
 	switch {
 	case f.isSuspended():
 		what := "Fairlead does nothing, because spec.reconcilePolicy is Suspend: status shows the state before that."
-		if f.lacksDeployment() {
-			what += " There is no Deployment of the Application, so no pods run, and Fairlead creates none before the suspension ends."
-		}
+		what += f.withoutOwn("Fairlead creates none before the suspension ends.")
 		return []Finding{{
 			Reason: v1.ReasonSuspended, What: what,
 			Evidence: []Evidence{{Object: v1.ApplicationKind + "/" + f.app.Name, Field: "spec.reconcilePolicy", Message: string(v1.ReconcileSuspend)}},
@@ -117,6 +115,9 @@ var refusals = map[string]string{
 	v1.ReasonClassLimitExceeded: "Stay within the limits of the class, or name another one: kubectl fairlead classes",
 }
 
+// withoutClass is what a user gives up who removes spec.className where no class is the default.
+const withoutClass = " Without a class, the Application has no defaults of one, such as a NetworkPolicy."
+
 // refusedSpec explains a spec that is not carried out; the last good children stay.
 func refusedSpec(f facts) []Finding {
 	if f.ready == nil || f.ready.Status == metav1.ConditionTrue {
@@ -129,7 +130,10 @@ func refusedSpec(f facts) []Finding {
 	next := []string{step}
 	what := "The spec is not carried out: it " + refusalWords(f.ready.Reason) + ". " + f.unchanged()
 	if f.ClassesMissing && LacksClass(f.app) {
-		next = []string{"The cluster has no ApplicationClass: remove spec.className, if the platform does not require a class, or ask the platform team to create the class."}
+		next = []string{
+			"The cluster has no ApplicationClass: ask the platform team to create the class.",
+			"Or remove spec.className, if the platform does not require a class." + withoutClass,
+		}
 	}
 	if rollback := f.app.Spec.Rollback; f.ready.Reason == v1.ReasonRevisionMissing && rollback != nil && rollback.ToRevision != nil {
 		what = "The spec is not carried out: it names a revision that does not exist. " + f.unchanged()
@@ -168,10 +172,20 @@ func refusedSpec(f facts) []Finding {
 // unchanged says what a refused spec means for the children, and for the pods if there is no Deployment.
 func (f facts) unchanged() string {
 	const what = "No child was changed. Until the spec is accepted, Fairlead does not repair or recreate a child either."
-	if !f.lacksDeployment() {
-		return what
+	return what + f.withoutOwn("none start before that.")
+}
+
+// withoutOwn says what it means that the Application has no Deployment, and until when; "" if it has one. One of that name that is not the
+// Application's, such as a Deployment that an earlier Application left behind, may serve all the same.
+func (f facts) withoutOwn(until string) string {
+	switch {
+	case !f.lacksDeployment():
+		return ""
+	case child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name) != nil:
+		return fmt.Sprintf(" Deployment %s is not the Application's, and Fairlead leaves it and its pods as they are.", f.app.Name)
+	default:
+		return " There is no Deployment of the Application, so it has no pods, and " + until
 	}
-	return what + " There is no Deployment of the Application, so no pods run, and none start before that."
 }
 
 // lacksDeployment reports whether the Application has no Deployment, as far as the user may read it.

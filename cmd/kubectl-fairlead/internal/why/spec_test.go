@@ -19,12 +19,19 @@ import (
 func TestRefusedSpecRepairsNothing(t *testing.T) {
 	const (
 		refused = "The spec is not carried out: it exceeds a limit of its class. No child was changed. Until the spec is accepted, Fairlead does not repair or recreate a child either."
-		no      = " There is no Deployment of the Application, so no pods run, and none start before that."
+		no      = " There is no Deployment of the Application, so it has no pods, and none start before that."
 	)
 	loaded := clustertest.Load(t, "paused")
 	loaded.Application.Spec.Paused, loaded.Application.Status.Conditions = nil, loaded.Application.Status.Conditions[:1]
 	meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady).Reason = v1.ReasonClassLimitExceeded
 	wantParts(t, "with a Deployment", shown(t, loaded), map[string]bool{refused + "\n": true, no: false})
+	deployment := childOf(t, loaded, child.Deployment.Kind)
+	owners := deployment.GetOwnerReferences()
+	deployment.SetOwnerReferences(nil)
+	wantParts(t, "one that was left behind", shown(t, loaded), map[string]bool{
+		refused + " Deployment web is not the Application's, and Fairlead leaves it and its pods as they are.\n": true, no: false,
+	})
+	deployment.SetOwnerReferences(owners)
 	remove(loaded, child.Deployment)
 	wantParts(t, "without a Deployment", shown(t, loaded), map[string]bool{refused + no + "\n": true})
 	loaded.Unreadable[child.Deployment.Resource] = errors.New("forbidden")

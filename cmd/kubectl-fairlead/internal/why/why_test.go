@@ -262,8 +262,11 @@ func TestAdvisesClasses(t *testing.T) {
 		t.Errorf("%+v, want %q", findings, want)
 	}
 	loaded.ClassesMissing = true
-	const none = "The cluster has no ApplicationClass: remove spec.className, if the platform does not require a class, or ask the platform team to create the class."
-	if findings := why.Explain(loaded).Findings; len(findings) != 1 || !slices.Equal(findings[0].Next, []string{none}) {
+	none := []string{
+		"The cluster has no ApplicationClass: ask the platform team to create the class.",
+		"Or remove spec.className, if the platform does not require a class. Without a class, the Application has no defaults of one, such as a NetworkPolicy.",
+	}
+	if findings := why.Explain(loaded).Findings; len(findings) != 1 || !slices.Equal(findings[0].Next, none) {
 		t.Errorf("%+v, want %q", findings, none)
 	}
 }
