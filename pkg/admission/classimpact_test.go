@@ -155,7 +155,7 @@ func TestClassImpact(t *testing.T) {
 		}},
 		{name: "given to the wrong namespace", old: elsewhere(class(false, 9, "")), updated: applicationClass("standard", false, forTeam("ops")), applications: sized("standard", 1), want: []string{
 			"with this change 1 Application stays stalled: shop/app-00",
-			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": no class does, so remove the field`,
+			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": no class does; ask the platform team, or remove the field`,
 		}},
 		{name: "created, and Applications wait for it", updated: applicationClass("standard", false, func(s *v1.ApplicationClassSpec) {
 			s.Defaults = &v1.ApplicationDefaults{PriorityClassName: "low", NetworkPolicy: &accepts}
@@ -195,7 +195,7 @@ func TestClassImpact(t *testing.T) {
 		}},
 		{name: "taken from the namespace", old: class(false, 9, ""), updated: elsewhere(class(false, 9, "")), applications: sized("standard", 1), want: []string{
 			"with this change 1 Application is stalled and not updated any more: shop/app-00",
-			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": no class does, so remove the field`,
+			`shop/app-00: spec.className: Forbidden: ApplicationClass "standard" does not select namespace "shop": no class does; ask the platform team, or remove the field`,
 		}},
 		{name: "given back to the namespace", old: elsewhere(policed(false, accepts)), updated: policed(false, accepts), applications: refused, want: []string{
 			"with this change 1 Application is " + again + "shop/app-00",

@@ -75,11 +75,11 @@ func TestResolveInNamespaces(t *testing.T) {
 		},
 		{
 			name: "not selected by any", className: "lax", classes: []*v1.ApplicationClass{lax, forA}, namespace: b, reason: v1.ReasonClassNotAllowed,
-			message: `spec.className: Forbidden: ApplicationClass "lax" does not select namespace "evil": no class does, so remove the field`,
+			message: `spec.className: Forbidden: ApplicationClass "lax" does not select namespace "evil": no class does; ask the platform team, or remove the field`,
 		},
 		{
 			name: "not selected by any, and required", className: "lax", classes: []*v1.ApplicationClass{lax, forA}, namespace: b, required: true, reason: v1.ReasonClassNotAllowed,
-			message: `spec.className: Forbidden: ApplicationClass "lax" does not select namespace "evil": no class does`,
+			message: `spec.className: Forbidden: ApplicationClass "lax" does not select namespace "evil": no class does; ask the platform team`,
 		},
 		{
 			name: "labels unknown", className: "lax", classes: []*v1.ApplicationClass{lax, forAll}, namespace: hidden, reason: v1.ReasonClassNotAllowed,

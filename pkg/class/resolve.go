@@ -6,6 +6,7 @@ package class
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -97,10 +98,19 @@ func (r Rules) otherClass() string {
 	case slices.ContainsFunc(r.Classes, selects):
 		return "name a class that does"
 	case r.Required:
-		return "no class does"
+		return noneSelects
 	default:
-		return "no class does, so remove the field"
+		return noneSelects + orNoClass
 	}
+}
+
+// NoneSelects reads these.
+const noneSelects, orNoClass = "no class does; ask the platform team", ", or remove the field"
+
+// NoneSelects reports whether no class selects the namespace, as the message of an error about the class says, and whether an Application may
+// have no class.
+func NoneSelects(message string) (none, mayHaveNone bool) {
+	return strings.Contains(message, noneSelects), strings.Contains(message, noneSelects+orNoClass)
 }
 
 // originNotSelected marks the error about a named class that does not select the namespace.

@@ -16,6 +16,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/revision"
 )
 
@@ -133,6 +134,12 @@ func refusedSpec(f facts) []Finding {
 		next = []string{
 			"The cluster has no ApplicationClass: ask the platform team to create the class.",
 			"Or remove spec.className, if the platform does not require a class." + withoutClass,
+		}
+	}
+	if none, mayHaveNone := class.NoneSelects(f.ready.Message); none {
+		next = []string{"No class selects this namespace: ask the platform team for one that does."}
+		if mayHaveNone {
+			next = append(next, "Or remove spec.className."+withoutClass)
 		}
 	}
 	if rollback := f.app.Spec.Rollback; f.ready.Reason == v1.ReasonRevisionMissing && rollback != nil && rollback.ToRevision != nil {

@@ -21,7 +21,9 @@ import (
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/screen"
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/why"
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
+	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
 	"fairlead.dev/fairlead/pkg/child"
+	"fairlead.dev/fairlead/pkg/class"
 	"fairlead.dev/fairlead/pkg/health"
 	"fairlead.dev/fairlead/pkg/tree/treetest"
 )
@@ -268,6 +270,38 @@ func TestAdvisesClasses(t *testing.T) {
 	}
 	if findings := why.Explain(loaded).Findings; len(findings) != 1 || !slices.Equal(findings[0].Next, none) {
 		t.Errorf("%+v, want %q", findings, none)
+	}
+}
+
+// TestNoClassSelects: what the message says and the advice lead to the same. To remove the name of the class loses what the class gave.
+func TestNoClassSelects(t *testing.T) {
+	const another = "Name a class that selects this namespace, or ask the platform team: kubectl fairlead classes"
+	const ask = "No class selects this namespace: ask the platform team for one that does."
+	const without = "Or remove spec.className. Without a class, the Application has no defaults of one, such as a NetworkPolicy."
+	loaded := clustertest.Load(t, "invalid")
+	ready := meta.FindStatusCondition(loaded.Application.Status.Conditions, v1.ConditionReady)
+	selecting := func(labels map[string]string) *v1.ApplicationClass {
+		return &v1.ApplicationClass{
+			ObjectMeta: metav1.ObjectMeta{Name: "std" + labels["tenant"]},
+			Spec:       v1.ApplicationClassSpec{NamespaceSelector: &metav1.LabelSelector{MatchLabels: labels}},
+		}
+	}
+	loaded.Application.Spec.ClassName = "stda"
+	for name, test := range map[string]struct {
+		rules class.Rules
+		want  []string
+	}{
+		"none":               {class.Rules{}, []string{ask, without}},
+		"none, and required": {class.Rules{Required: true}, []string{ask}},
+		"another":            {class.Rules{Classes: []*v1.ApplicationClass{selecting(map[string]string{"tenant": "b"})}}, []string{another}},
+	} {
+		test.rules.Namespace = class.Namespace{Name: "u", Labels: map[string]string{"tenant": "b"}}
+		test.rules.Classes = append(test.rules.Classes, selecting(map[string]string{"tenant": "a"}))
+		errs, reason := class.Resolve(loaded.Application, test.rules).Validate(validation.Options{})
+		ready.Reason, ready.Message = reason, errs.ToAggregate().Error()
+		if findings := why.Explain(loaded).Findings; reason != v1.ReasonClassNotAllowed || len(findings) != 1 || !slices.Equal(findings[0].Next, test.want) {
+			t.Errorf("%s: %s gives %+v, want %q", name, ready.Message, findings, test.want)
+		}
 	}
 }
 
