@@ -158,6 +158,9 @@ func refusedSpec(f facts) []Finding {
 	if f.ready.Reason == v1.ReasonRouteConflict && validation.NeedsOtherHost(f.ready.Message) {
 		next = []string{"Use another host name, or remove it from the Application that has it."}
 	}
+	if f.ready.Reason == v1.ReasonRouteConflict && validation.NeedsSharing(f.ready.Message) {
+		next = append(next, "Or ask the platform team to share the host name, so that each namespace has other paths of it: limits.sharedHostnames in the classes of both.")
+	}
 	if pin := edit.PinOf(f.app); pin > 0 && strings.Contains(f.ready.Message, fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for", pin)) {
 		what = fmt.Sprintf("Revision %d, which spec.rollback.toRevision asks for, is not carried out: it %s. %s", pin, refusalWords(f.ready.Reason), f.unchanged())
 		next = []string{

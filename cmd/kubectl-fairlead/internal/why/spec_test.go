@@ -59,17 +59,19 @@ func TestHeldRoute(t *testing.T) {
 		whole   = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": belongs to Application other/front of another namespace, with all its paths: choose another host name`
 		overlap = `spec.routes[0].hostnames[0]: Invalid value: "web.example.com": overlaps with *.example.com of Application other/front: choose another host name`
 	)
+	const share = "→ Or ask the platform team to share the host name, so that each namespace has other paths of it: limits.sharedHostnames in the classes of both.\n"
 	for name, test := range map[string]struct {
 		message, step, not string
+		shares             bool
 	}{
-		"owned in the namespace":       {owned, elsewhere, otherHost},
-		"owned in another namespace":   {whole, otherHost, elsewhere},
-		"overlaps":                     {overlap, otherHost, elsewhere},
-		"one of each":                  {"[" + whole + ", " + owned + "]", elsewhere, otherHost},
-		"perhaps served, but not seen": {`spec.routes[0].hostnames[0]: Invalid value: "web.example.com": the controller cannot list HTTPRoutes`, elsewhere, otherHost},
+		"owned in the namespace":       {owned, elsewhere, otherHost, false},
+		"owned in another namespace":   {whole, otherHost, elsewhere, true},
+		"overlaps":                     {overlap, otherHost, elsewhere, false},
+		"one of each":                  {"[" + whole + ", " + owned + "]", elsewhere, otherHost, true},
+		"perhaps served, but not seen": {`spec.routes[0].hostnames[0]: Invalid value: "web.example.com": the controller cannot list HTTPRoutes`, elsewhere, otherHost, false},
 	} {
 		ready.Message = test.message
-		wantParts(t, name, shown(t, loaded), map[string]bool{test.step: true, test.not: false, "kubectl fairlead resume": false})
+		wantParts(t, name, shown(t, loaded), map[string]bool{test.step: true, test.not: false, share: test.shares, "kubectl fairlead resume": false})
 	}
 }
 

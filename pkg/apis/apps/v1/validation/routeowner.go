@@ -300,8 +300,11 @@ func hostBelongsTo(path *field.Path, host string, owner *v1.RouteClaim) *field.E
 	if host != owner.Host {
 		return field.Invalid(path, host, fmt.Sprintf("overlaps with %s of Application %s: "+otherHost, owner.Host, nameOf(owner)))
 	}
-	return field.Invalid(path, host, fmt.Sprintf("belongs to Application %s of another namespace, with all its paths: "+otherHost, nameOf(owner)))
+	return field.Invalid(path, host, fmt.Sprintf("belongs to Application %s"+ofAnotherNamespace+otherHost, nameOf(owner)))
 }
+
+// NeedsSharing reads it.
+const ofAnotherNamespace = " of another namespace, with all its paths: "
 
 func nameOf(owner *v1.RouteClaim) string {
 	return owner.Application.Namespace + "/" + owner.Application.Name
@@ -322,6 +325,10 @@ func GivenUpBy(message string) string {
 func NeedsOtherHost(message string) bool {
 	return strings.Contains(message, otherHost) && !strings.Contains(message, otherHost+orPath)
 }
+
+// NeedsSharing reports whether the route has a host name of another namespace, which it may have with other paths if the classes of both
+// share it, as the message of an error of ValidateRouteOwnership says.
+func NeedsSharing(message string) bool { return strings.Contains(message, ofAnotherNamespace) }
 
 // sharedIn reports whether the class lets its Applications share a host name with other namespaces.
 func sharedIn(class *v1.ApplicationClass, host string) bool {
