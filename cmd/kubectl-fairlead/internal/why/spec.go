@@ -161,15 +161,19 @@ func refusedSpec(f facts) []Finding {
 	if f.ready.Reason == v1.ReasonRouteConflict && validation.NeedsSharing(f.ready.Message) {
 		next = append(next, "Or ask the platform team to share the host name, so that each namespace has other paths of it: limits.sharedHostnames in the classes of both.")
 	}
-	if pin := edit.PinOf(f.app); pin > 0 && strings.Contains(f.ready.Message, fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for", pin)) {
+	if f.refusesPin() {
+		pin := edit.PinOf(f.app)
 		what = fmt.Sprintf("Revision %d, which spec.rollback.toRevision asks for, is not carried out: it %s. %s", pin, refusalWords(f.ready.Reason), f.unchanged())
+		if f.observed() && edit.RunsPinned(f.Objects) && !f.lacksDeployment() && !f.isIn(v1.ResourceDrifted, child.Deployment) {
+			what = fmt.Sprintf("Revision %d, which spec.rollback.toRevision asks for, %s. Its pods run on. %s", pin, refusalWords(f.ready.Reason), f.unchanged())
+		}
 		next = []string{
 			"Let the pods of the spec run: " + edit.Unpin(f.app.Name),
 			"Or go to another revision: kubectl fairlead history " + f.app.Name,
 		}
 		if revision.FitsAfterEdit(f.ready.Message) {
 			next[0] = "Or let the pods of the spec run: " + edit.Unpin(f.app.Name)
-			next = append([]string{"Change the field that the message names: it is no part of the revision, which runs as soon as the field fits its pods."}, next...)
+			next = append([]string{"Change the field that the message names: it is no part of the revision, which is carried out as soon as the field fits its pods."}, next...)
 		}
 	}
 	if strings.Contains(f.ready.Message, "of the revision that was put back: ") {
@@ -177,6 +181,12 @@ func refusedSpec(f facts) []Finding {
 		next = []string{"Change the pods in the spec, so that they roll out instead, or ask the platform team about the rule that the message names."}
 	}
 	return []Finding{{Reason: f.ready.Reason, What: what, Evidence: []Evidence{f.conditionEvidence(f.ready)}, Next: next}}
+}
+
+// refusesPin reports whether the revision that the spec names is refused, and not the rest of the spec.
+func (f facts) refusesPin() bool {
+	pin := edit.PinOf(f.app)
+	return pin > 0 && f.ready != nil && strings.Contains(f.ready.Message, fmt.Sprintf("in revision %d, which spec.rollback.toRevision asks for", pin))
 }
 
 // unchanged says what a refused spec means for the children, and for the pods if there is no Deployment.
@@ -266,8 +276,8 @@ func (f facts) asksForPause() bool { return f.app.Spec.Paused != nil && *f.app.S
 // pinned explains why the pods are not those of the spec.
 func pinned(f facts) []Finding {
 	status, number := f.app.Status.Revision, edit.PinOf(f.app)
-	if !f.observed() || !edit.RunsPinned(f.Objects) || f.ready != nil && f.ready.Reason == v1.ReasonRevisionMissing {
-		return nil // If it is not carried out, another finding says why.
+	if !f.observed() || !edit.RunsPinned(f.Objects) || f.ready != nil && f.ready.Reason == v1.ReasonRevisionMissing || f.refusesPin() {
+		return nil // If it is not carried out, another finding says why, and how to remove the pin.
 	}
 	what := fmt.Sprintf("Revision %d runs, because spec.rollback.toRevision names it, whatever else the spec says about the pods.", number)
 	if status.Current != number {

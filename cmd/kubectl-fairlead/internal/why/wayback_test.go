@@ -49,9 +49,15 @@ func TestRefusedFormerRevision(t *testing.T) {
 	ready := meta.FindStatusCondition(application.Status.Conditions, v1.ConditionReady)
 	ready.Reason, ready.Message = v1.ReasonClassLimitExceeded, `resources.limits[cpu]: in revision 1, which spec.rollback.toRevision asks for: ApplicationClass "std" allows at most 1; no edit of the spec changes a revision: name another one, or remove toRevision`
 	wantParts(t, "asked for", shown(t, loaded), map[string]bool{what: true, unpin: true, "Stay within": false, "Change the field": false})
+	application.Status.Revision = &v1.RevisionStatus{Current: 1, LastHealthy: 1}
+	wantParts(t, "runs already", shown(t, loaded), map[string]bool{
+		"Revision 1, which spec.rollback.toRevision asks for, exceeds a limit of its class. Its pods run on. No child was changed.": true,
+		unpin: true, what: false, "whatever else the spec says": false, "Once the spec": false,
+	})
+	application.Status.Revision = &v1.RevisionStatus{Current: 2, LastHealthy: 1}
 	ready.Reason, ready.Message = v1.ReasonInvalid, `spec.routes[0].paths[0].port: Unsupported value: "metrics": in revision 1, which spec.rollback.toRevision asks for: supported values: "http"; this field is no part of the revision: change it, name another revision, or remove toRevision`
 	wantParts(t, "beside the pods", shown(t, loaded), map[string]bool{
-		"   → Change the field that the message names: it is no part of the revision, which runs as soon as the field fits its pods.\n" +
+		"   → Change the field that the message names: it is no part of the revision, which is carried out as soon as the field fits its pods.\n" +
 			"   → Or let the pods of the spec run: kubectl patch applications.apps.fairlead.dev web": true,
 		"→ Or go to another revision: kubectl fairlead history web": true,
 	})
