@@ -38,8 +38,8 @@ func (t *tool) doctor() *cobra.Command {
 		Use:   "doctor [flags]",
 		Short: "Check the installation of Fairlead, and say what is wrong",
 		Long: long(`
-			Check the installation: CRDs, controller, leader, webhooks and whether they answer, their certificates, default
-			classes, Applications that have waited for the controller for longer than a minute, and your permissions. Nothing is stored.
+			Check the installation: CRDs, controller, leader, webhooks and whether they answer, their certificates, classes,
+			Applications that have waited for the controller for longer than a minute, and your permissions. Nothing is stored.
 
 			The exit code is 0 if nothing is wrong, 1 if something is, and 2 if the cluster does not answer.`),
 		Example: examples(`

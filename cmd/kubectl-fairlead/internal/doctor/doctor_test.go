@@ -6,6 +6,7 @@ package doctor_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -188,11 +189,36 @@ func TestDefaultClasses(t *testing.T) {
 		}
 		return made
 	}
-	const next = "Correct or remove the annotation applicationclass.apps.fairlead.dev/is-default of the class."
+	const next = "Correct or remove the annotation applicationclass.apps.fairlead.dev/is-default of the class"
+	ready := func(made *v1.ApplicationClass, observed int64, status metav1.ConditionStatus, reason, message string) *v1.ApplicationClass {
+		made.Status.Conditions = []metav1.Condition{{Type: v1.ConditionReady, Status: status, Reason: reason, Message: message, ObservedGeneration: observed}}
+		return made
+	}
+	const refuses = "Fairlead refuses 2 of 12 Applications of the class, and leaves their children as they are: t/follow (ClassLimitExceeded), t/pin."
 	for _, test := range []struct {
 		classes []*v1.ApplicationClass
 		want    doctor.Result
 	}{
+		{
+			[]*v1.ApplicationClass{
+				ready(class("gold", "true", time.Hour), 0, metav1.ConditionTrue, v1.ReasonApplied, ""),
+				ready(class("free", "", time.Hour), 0, metav1.ConditionFalse, v1.ReasonRollingOut, "5 of 9 Applications are synced with this generation."),
+				ready(class("team", "", time.Hour), 1, metav1.ConditionFalse, v1.ReasonInvalid, "It was."),
+			},
+			doctor.Result{Check: doctor.Classes, Health: tree.Healthy, Message: "3 ApplicationClasses, default gold"},
+		},
+		{
+			[]*v1.ApplicationClass{
+				ready(class("std", "true", time.Hour), 0, metav1.ConditionFalse, v1.ReasonClassLimitExceeded, refuses),
+				ready(class("bad", "maybe", time.Hour), 0, metav1.ConditionFalse, v1.ReasonInvalid, "spec.defaults.priorityClassName: Invalid value"),
+			},
+			doctor.Result{
+				Check: doctor.Classes, Health: tree.Progressing,
+				Next: next + ". Correct ApplicationClass bad. See which Applications, and why: kubectl fairlead classes std",
+				Message: `bad is no default: its annotation is-default is "maybe", and only "true" has an effect; ` +
+					"std is not ready: " + strings.TrimSuffix(refuses, ".") + "; bad is not ready: spec.defaults.priorityClassName: Invalid value",
+			},
+		},
 		{nil, doctor.Result{Check: doctor.Classes, Health: tree.Healthy, Message: "0 ApplicationClasses"}},
 		{
 			[]*v1.ApplicationClass{class("gold", "true", time.Hour), class("free", "false", time.Minute), class("team", "", time.Minute)},
