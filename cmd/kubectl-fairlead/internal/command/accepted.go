@@ -64,9 +64,18 @@ func refusal(err error) error {
 		} else if len(fields) > 1 {
 			message = "[" + strings.Join(fields, ", ") + "]"
 		}
+		if isClassRequired(status.Status().Details) {
+			reason = v1.ReasonClassRequired
+		}
 		return fmt.Errorf("the Application would be refused (%s): %s", reason, message)
 	}
 	return nil
+}
+
+// isClassRequired reports whether all that is wrong is that the Application names no class. The server does not tell the reason of the condition.
+func isClassRequired(details *metav1.StatusDetails) bool {
+	return details != nil && len(details.Causes) == 1 && details.Causes[0].Field == "spec.className" &&
+		details.Causes[0].Type == metav1.CauseTypeFieldValueRequired
 }
 
 // invalidFields are the fields that the API server or a webhook names, each with what is wrong with it.

@@ -29,6 +29,9 @@ func TestAccepted(t *testing.T) {
 	twice := apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind).GroupKind(), "web", field.ErrorList{field.Required(field.NewPath("spec", "a"), ""), field.Required(field.NewPath("spec", "b"), "")})
 	denied := apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind).GroupKind(), "web", field.ErrorList{host})
 	denied.ErrStatus.Message = `admission webhook "validate.applications.apps.fairlead.dev" denied the request: ` + denied.ErrStatus.Message
+	unclassed := apierrors.NewInvalid(v1.SchemeGroupVersion.WithKind(v1.ApplicationKind).GroupKind(), "web", field.ErrorList{
+		field.Required(field.NewPath("spec", "className"), `no default ApplicationClass selects namespace "shop": name a class that does`),
+	})
 	const byField = `the Application would be refused (Invalid): spec.routes[0].hostnames[0]: Invalid value: "a.example.com": belongs to Application t10/b of another namespace, with all its paths: choose another host name`
 	const policy = `admission webhook "images.example.com" denied the request: no latest tag`
 	const down = `failed calling webhook "images.example.com": connection refused`
@@ -43,6 +46,9 @@ func TestAccepted(t *testing.T) {
 		"invalid":           {invalid, byField},
 		"invalid twice":     {twice, "the Application would be refused (Invalid): [spec.a: Required value, spec.b: Required value]"},
 		"denied as invalid": {denied, byField},
+		"no class": {
+			unclassed, `the Application would be refused (ClassRequired): spec.className: Required value: no default ApplicationClass selects namespace "shop": name a class that does`,
+		},
 		"denied by a policy": {
 			&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusBadRequest, Message: policy}},
 			"the Application would be refused (PolicyDenied): " + policy,
