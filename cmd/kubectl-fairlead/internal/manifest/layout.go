@@ -22,39 +22,39 @@ func (d *Document) hintOfLayout(of *schema.Structural, path string) string {
 	if parent == "" || object == nil || object.Kind != yamlv3.MappingNode {
 		return "" // The fields beside metadata and spec are few, and their names tell where they belong.
 	}
-	at := 0
-	for ; at < len(object.Content) && object.Content[at].Value != name; at += 2 {
-	}
-	if at == 0 || at == len(object.Content) {
-		return ""
-	}
-	if object.Style&yamlv3.FlowStyle != 0 {
-		return hintOfComma(object.Content[:at], object.Content[at+1])
-	}
-	fields := fieldsOf(of, parent)
-	isTypo := nearest.To(name, slices.Collect(maps.Keys(fields))) != "" && name != strings.ToUpper(name) // PORT is no ports.
-	for at -= 2; at >= 0 && !hasField(fields, object.Content[at].Value); at -= 2 {
-	}
+	pairs := slices.Collect(slices.Chunk(object.Content, 2)) // Of a key and a value.
+	at := slices.IndexFunc(pairs, func(pair []*yamlv3.Node) bool { return pair[0].Value == name })
 	if at < 0 {
 		return ""
 	}
-	above := fields[object.Content[at].Value]
-	return hintOfIndentation(object.Content[at].Value, &above, object.Content[at+1], name, isTypo)
+	if object.Style&yamlv3.FlowStyle != 0 {
+		return hintOfComma(pairs[:at], pairs[at][1])
+	}
+	fields := fieldsOf(of, parent)
+	isTypo := nearest.To(name, slices.Collect(maps.Keys(fields))) != "" && name != strings.ToUpper(name) // PORT is no ports.
+	for _, pair := range slices.Backward(pairs[:at]) {
+		if above, known := fields[pair[0].Value]; known { // Between them may be others that lack their indentation too.
+			return hintOfIndentation(pair[0].Value, &above, pair[1], name, isTypo)
+		}
+	}
+	return ""
 }
 
 // hintOfComma is for a field without a value that follows others in braces.
-func hintOfComma(before []*yamlv3.Node, value *yamlv3.Node) string {
+func hintOfComma(before [][]*yamlv3.Node, value *yamlv3.Node) string {
 	if !isNull(value) {
 		return ""
 	}
-	at := len(before) - 1
-	for at > 0 && isNull(before[at]) { // Each further comma makes a field like this one.
-		at -= 2
+	for _, pair := range slices.Backward(before) {
+		switch key, value := pair[0], pair[1]; {
+		case isNull(value): // Each further comma makes a field like this one.
+		case value.Kind == yamlv3.ScalarNode && value.Style == 0:
+			return "a comma in braces ends a value: put the text of " + key.Value + " in quotes"
+		default:
+			return ""
+		}
 	}
-	if at < 0 || before[at].Kind != yamlv3.ScalarNode || before[at].Style != 0 {
-		return ""
-	}
-	return "a comma in braces ends a value: put the text of " + before[at-1].Value + " in quotes"
+	return ""
 }
 
 // hintOfIndentation is for the field with the name that follows another one, above, on the same level. isTypo means that a field of that level
