@@ -305,5 +305,5 @@ func TestRestoreKeepsWhatHelmNeeds(t *testing.T) {
 		t.Errorf("helm upgrade: %v", err)
 	}
 	h.wantImage(kube, "example.com/shop:2")
-	p.want(0, back, p.namespace+"/web: ejected already.\n")
+	p.want(0, back, p.namespace+"/web: there is nothing to give back: the Helm release "+p.namespace+"/web has the Deployment.\n")
 }

@@ -144,7 +144,7 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 	if e.restore {
 		before, err = e.saved(ctx, application)
 		if gone && errors.Is(err, errBackWithHelm) {
-			e.tool.screen().Printf("%s: ejected already.", e.id())
+			e.tool.screen().Printf("%s: %v.", e.id(), err)
 			return objects, nil
 		}
 		if gone && len(objects) == 0 && errors.Is(err, errNotAdopted) {

@@ -23,6 +23,29 @@ import (
 	"fairlead.dev/fairlead/pkg/generated/clientset/versioned/fake"
 )
 
+// TestNothingToGiveBack: Helm has the objects after --to-helm, and also if they were never adopted.
+func TestNothingToGiveBack(t *testing.T) {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", Annotations: map[string]string{
+		"meta.helm.sh/release-name": "web-1", "meta.helm.sh/release-namespace": "shop",
+	}}}
+	kinds := map[schema.GroupVersionResource]string{}
+	for _, kind := range child.AllKinds() {
+		kinds[kind.GroupVersionResource()] = kind.Kind + "List"
+	}
+	var out bytes.Buffer
+	tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+	tool.Out = &out
+	clients := &cluster.Clients{
+		Kube: kubefake.NewClientset(deployment), Fairlead: fake.NewClientset(),
+		Dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds),
+	}
+	e := &ejecting{tool: tool, clients: clients, namespace: "shop", name: "web", restore: true, toHelm: true}
+	const want = "shop/web: there is nothing to give back: the Helm release shop/web-1 has the Deployment.\n"
+	if stay, err := e.run(t.Context()); err != nil || len(stay) > 0 || out.String() != want {
+		t.Errorf("%d stay, %v, %q, want %q", len(stay), err, out.String(), want)
+	}
+}
+
 // TestEjectWithoutObjects: an Application that was refused from the start has no objects that could be the user's, or be taken back.
 func TestEjectWithoutObjects(t *testing.T) {
 	const (

@@ -180,8 +180,8 @@ func (e *ejecting) patchMarks(ctx context.Context, read left, dryRun []string) e
 	})
 }
 
-// errBackWithHelm says that an earlier run came to its end.
-var errBackWithHelm = errors.New("the objects are Helm's already")
+// errBackWithHelm says that an earlier run came to its end, or that Helm has had the objects all along.
+var errBackWithHelm = errors.New("there is nothing to give back")
 
 // errNotAdopted says that no adoption has changed the Deployment, or that an earlier run restored it.
 var errNotAdopted = errors.New("the Deployment is not adopted")
@@ -191,8 +191,8 @@ func (e *ejecting) saved(ctx context.Context, application *v1.Application) (adop
 	secret, err := e.clients.Kube.CoreV1().Secrets(e.namespace).Get(ctx, adopt.BackupName(e.name), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		live, err := e.clients.Kube.AppsV1().Deployments(e.namespace).Get(ctx, e.name, metav1.GetOptions{})
-		if _, marked := helm.ReleaseOf(live); err == nil && marked && e.toHelm {
-			return adopt.Saved{}, errBackWithHelm
+		if of, marked := helm.ReleaseOf(live); err == nil && marked && e.toHelm {
+			return adopt.Saved{}, fmt.Errorf("%w: the Helm release %s has the Deployment", errBackWithHelm, of)
 		}
 		if err == nil && !e.toHelm && !adopt.Taken(live) && !adopt.IsMarked(live) {
 			return adopt.Saved{}, fmt.Errorf("%w, and there is no Secret %s: leave out --restore", errNotAdopted, adopt.BackupName(e.name))
