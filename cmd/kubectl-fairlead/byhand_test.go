@@ -181,6 +181,10 @@ func TestAdoptedByHand(t *testing.T) {
 			t.Errorf("%q advises what fails:\n%s", args, r.stdout)
 		}
 	}
+	r := p.want(0, []string{"adopt", "web", "--harden"}, "  Replace the pods:             kubectl fairlead -n "+p.namespace+" adopt web --rollout\n  Delete the Application alone: "+eject)
+	if strings.Contains(r.stdout, "adopt web --abort") {
+		t.Errorf("it advises what fails:\n%s", r.stdout)
+	}
 	want := "error: there is no Secret web-before-adoption: the adoption was made by hand, or the Secret was deleted. So nothing says what the Deployment was. " +
 		"The ReplicaSet " + sets.Items[0].Name + " has the pod template that runs. To delete the Application alone, which replaces no pod, run " + eject
 	for _, args := range [][]string{{"adopt", "web", "--abort"}, {"adopt", "web", "--abort", "--dry-run=client"}} {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -86,11 +87,50 @@ func (a *adopting) notWritten() {
 	a.tool.screen().Printf("  not written (%s)", dryRun)
 }
 
+// nextCommand is a command with which the user goes on, and what it does.
+type nextCommand struct{ does, command string }
+
 // printHeld says that the Deployment is adopted, and which commands come next.
-func printHeld(to *screen.Screen, message, rollOut, abort string) {
+func printHeld(to *screen.Screen, message string, next ...nextCommand) {
 	to.Hanging("  ", message)
-	to.Printf("  Replace the pods: %s", rollOut)
-	to.Printf("  Take it back:     %s", abort)
+	width := 0
+	for _, one := range next {
+		width = max(width, len(one.does)+len(":"))
+	}
+	for _, one := range next {
+		to.Printf("  %-*s %s", width, one.does+":", one.command)
+	}
+}
+
+// announceHeld says which commands come next while the pods are held. Of an adoption by hand, nothing saved what --abort would restore.
+func (a *adopting) announceHeld(ctx context.Context, application *v1.Application, message string) {
+	to := a.tool.screen()
+	saved := a.isBackedUp(ctx, application)
+	release := nextCommand{"Replace the pods", a.command("--rollout")}
+	if podsThatRun(a.deployment) == 0 {
+		release.does = "Release the rollout"
+	}
+	if saved {
+		printHeld(to, message, release, nextCommand{"Take it back", a.command("--abort")})
+		return
+	}
+	printHeld(to, message, release, nextCommand{"Delete the Application alone", a.tool.commandLine(a.namespace, "eject "+a.name)})
+	to.Hanging("  ", "Nothing saved what the Deployment was, so --abort cannot take the adoption back.")
+}
+
+// isBackedUp reports whether --abort has what the Deployment was, which it reads again. For users without permission to read Secrets, the
+// digest on the Deployment counts.
+func (a *adopting) isBackedUp(ctx context.Context, application *v1.Application) bool {
+	if live, err := a.clients.Kube.AppsV1().Deployments(a.namespace).Get(ctx, a.name, metav1.GetOptions{}); err == nil {
+		a.deployment = live
+	}
+	secret, err := a.clients.Kube.CoreV1().Secrets(a.namespace).Get(ctx, adopt.BackupName(a.name), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		secret = nil
+	} else if err != nil {
+		return a.deployment.Annotations[adopt.AnnotationBackup] != ""
+	}
+	return !a.isUnsaved(application, secret)
 }
 
 // podsToReplace returns how many pods of the Deployment a rollout replaces. The status of a Deployment that was just created or scaled lags

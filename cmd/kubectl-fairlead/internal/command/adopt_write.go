@@ -176,12 +176,12 @@ func (a *adopting) enforce(ctx context.Context, application *v1.Application) err
 			return err
 		}
 	}
-	_, reason, err := a.await(ctx, func(reason string) bool { return reason != v1.ReasonAwaitingConsent && reason != v1.ReasonAdopting })
+	application, reason, err := a.await(ctx, func(reason string) bool { return reason != v1.ReasonAwaitingConsent && reason != v1.ReasonAdopting })
 	if err != nil {
 		return err
 	}
 	if reason.Reason == v1.ReasonPodsHeld {
-		printHeld(to, reason.Message, a.command("--rollout"), a.command("--abort"))
+		a.announceHeld(ctx, application, reason.Message)
 		return nil
 	}
 	to.Hanging("  ", reason.Message)

@@ -113,6 +113,60 @@ func TestAdoptedAlready(t *testing.T) {
 	}
 }
 
+// TestHeldAdvice: an adoption by hand saved nothing that --abort could restore, and a Deployment may have no pods to replace. The digest on
+// the Deployment counts for a user without permission to read Secrets.
+func TestHeldAdvice(t *testing.T) {
+	const (
+		again = "kubectl fairlead -n shop adopt web --"
+		abort = "  Take it back:     " + again + "abort\n"
+		alone = "  Delete the Application alone: kubectl fairlead -n shop eject web\n  Nothing saved what the Deployment was, so --abort cannot take the adoption back.\n"
+	)
+	forbidden := apierrors.NewForbidden(corev1.Resource("secrets"), "web-before-adoption", nil)
+	for name, test := range map[string]struct {
+		digest     string
+		secret     bool
+		unreadable error
+		replicas   int32
+		want       string
+	}{
+		"saved":                    {"d", true, nil, 2, "  Replace the pods: " + again + "rollout\n" + abort},
+		"by hand":                  {"", false, nil, 2, "  Replace the pods:             " + again + "rollout\n" + alone},
+		"saved, then deleted":      {"d", false, nil, 2, "  Replace the pods:             " + again + "rollout\n" + alone},
+		"by hand, after another":   {"", true, nil, 2, "  Replace the pods:             " + again + "rollout\n" + alone},
+		"saved, unreadable":        {"d", true, forbidden, 2, "  Replace the pods: " + again + "rollout\n" + abort},
+		"by hand, and unreadable":  {"", false, forbidden, 2, "  Replace the pods:             " + again + "rollout\n" + alone},
+		"saved, and without pods":  {"d", true, nil, 0, "  Release the rollout: " + again + "rollout\n  Take it back:        " + again + "abort\n"},
+		"by hand and without pods": {"", false, nil, 0, "  Release the rollout:          " + again + "rollout\n" + alone},
+	} {
+		application := &v1.Application{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid"},
+			Spec:       v1.ApplicationSpec{AdoptionPolicy: v1.AdoptionConsented, ReconcilePolicy: v1.ReconcileEnforce, Paused: new(true)},
+			Status:     v1.ApplicationStatus{Conditions: []metav1.Condition{{Type: v1.ConditionAdopted, Reason: v1.ReasonPodsHeld, Message: "Held."}}},
+		}
+		deployment := pods(test.replicas, 0)
+		owner := metav1.NewControllerRef(application, v1.SchemeGroupVersion.WithKind(v1.ApplicationKind))
+		deployment.ObjectMeta = metav1.ObjectMeta{Namespace: "shop", Name: "web", OwnerReferences: []metav1.OwnerReference{*owner}, Labels: map[string]string{v1.LabelManagedBy: v1.ManagedBy}}
+		if test.digest != "" {
+			deployment.Annotations = map[string]string{adopt.AnnotationBackup: test.digest}
+		}
+		objects := []runtime.Object{deployment}
+		if test.secret {
+			objects = append(objects, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-before-adoption"}})
+		}
+		kube := kubefake.NewClientset(objects...)
+		if test.unreadable != nil {
+			kube.PrependReactor("get", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.unreadable })
+		}
+		var out bytes.Buffer
+		tool := toolWith(*clientcmdapi.NewConfig(), "shop")
+		tool.Out, tool.getenv = &out, func(string) string { return "" }
+		a := adopting{tool: tool, clients: &cluster.Clients{Kube: kube, Fairlead: fake.NewClientset(application)}, namespace: "shop", name: "web", deployment: &appsv1.Deployment{}}
+		if err := a.enforce(t.Context(), application); err != nil || out.String() != "  Held.\n"+test.want {
+			t.Errorf("%s: %v, %s\nwant %s", name, err, out.String(), test.want)
+		}
+	}
+}
+
 // TestRolloutThatWaits: a Secret that the pods need is missing, so the release of the rollout replaces no pod yet.
 func TestRolloutThatWaits(t *testing.T) {
 	for reason, want := range map[string]string{

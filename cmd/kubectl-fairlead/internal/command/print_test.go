@@ -57,7 +57,7 @@ func TestPrint(t *testing.T) {
 			to.Hanging("  ", routesStay([]string{"Ingress public"}))
 			printRelease(to, shop, []helm.Object{{Kind: "ConfigMap", Name: "shop-config"}, {Kind: "Secret", Name: "shop-password"}})
 			printHeld(to, "The pods run as before the adoption. Set spec.paused to false to replace those with the labels app.kubernetes.io/instance=web,app.kubernetes.io/name=shop.",
-				"kubectl fairlead adopt web --rollout", "kubectl fairlead adopt web --abort")
+				nextCommand{"Replace the pods", "kubectl fairlead adopt web --rollout"}, nextCommand{"Take it back", "kubectl fairlead adopt web --abort"})
 			printRollout(to, "shop/web", pods(2, 0), "")
 			printRollout(to, "shop/idle", pods(1, 0), "")
 			printRollout(to, "shop/none", pods(0, 0), "")
