@@ -19,6 +19,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/plan"
+	"fairlead.dev/fairlead/pkg/text"
 )
 
 // isHeld reports whether an object that has the name of a child has the consent to its adoption, and the adoption waits.
@@ -132,16 +133,18 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 	if adopted.Reason != v1.ReasonPodsHeld {
 		return nil
 	}
-	what, release := "The Deployment is adopted, and its pods run as before until you release them.", []string{"Replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
-	if deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name); deployment != nil && deployment.Status.Replicas == 0 {
+	what := "The Deployment is adopted, and its pods run as before until you release them."
+	if f.hasNoPods() {
 		what = "The Deployment is adopted, and has no pods."
 	}
+	rollOut := f.rollOut()
+	release := []string{text.Capitalize(rollOut)}
 	if policy := child.Get[*networkingv1.NetworkPolicy](f.Snapshot(), child.NetworkPolicy, f.app.Name); policy != nil && child.OwnedBy(policy, f.app) {
 		what += " NetworkPolicy " + policy.Name + " restricts the connections to and from each new pod."
 	}
 	switch {
 	case f.ready != nil && slices.Contains(v1.RefusalReasons, f.ready.Reason):
-		release = []string{"Once the spec is carried out again, replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
+		release = []string{"Once the spec is carried out again, " + rollOut}
 	case f.app.Spec.ReconcilePolicy == v1.ReconcileObserve:
 		what += " Fairlead changes no child, since reconcilePolicy is Observe."
 		release = f.releaseEnforced()
@@ -153,7 +156,21 @@ func (f facts) heldAdoption(adopted *metav1.Condition) []Finding {
 
 // releaseEnforced are the steps to the release of the pods of an adoption while Fairlead changes no child.
 func (f facts) releaseEnforced() []string {
-	return []string{f.enforcePaused(), "Then replace the pods: kubectl fairlead adopt " + f.app.Name + " --rollout"}
+	return []string{f.enforcePaused(), "Then " + f.rollOut()}
+}
+
+// rollOut is the command that ends the pause of an adoption, behind what it does.
+func (f facts) rollOut() string {
+	does := "replace the pods"
+	if f.hasNoPods() {
+		does = "release the rollout"
+	}
+	return does + ": kubectl fairlead adopt " + f.app.Name + " --rollout"
+}
+
+func (f facts) hasNoPods() bool {
+	deployment := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name)
+	return deployment != nil && deployment.Status.Replicas == 0
 }
 
 // enforcePaused ends what keeps Fairlead from changing children, and leaves rollouts paused, which resume would not.

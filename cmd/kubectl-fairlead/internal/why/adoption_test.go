@@ -123,7 +123,11 @@ func TestServiceWaitsForPods(t *testing.T) {
 		"The Deployment is adopted, and has no pods. Fairlead changes no child, since reconcilePolicy is Observe.\n": true,
 		"   → Let Fairlead change the children again, which replaces no pod while rollouts are paused: " +
 			`kubectl patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"reconcilePolicy":"Enforce"}}'` + "\n" +
-			"   → Then replace the pods: kubectl fairlead adopt web --rollout\n": true,
+			"   → Then release the rollout: kubectl fairlead adopt web --rollout\n": true,
+	})
+	stopped.Application.Spec.ReconcilePolicy = v1.ReconcileEnforce
+	wantParts(t, "without pods", shown(t, stopped), map[string]bool{
+		"   → Release the rollout: kubectl fairlead adopt web --rollout\n": true, "the pods: kubectl": false,
 	})
 
 	text, encoded = printed(t, adopting(t, v1.ReasonRollingOut))
