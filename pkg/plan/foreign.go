@@ -22,8 +22,10 @@ func Adoptable(kind child.Kind, live metav1.Object) bool {
 	if path == "" {
 		path, _ = RefuseSelector(live)
 	}
-	service, ok := live.(*corev1.Service)
-	return adopts(kind) && path == "" && (!ok || len(refuseKindOfService(service)) == 0)
+	if path == "" {
+		path, _ = RefuseService(live)
+	}
+	return adopts(kind) && path == ""
 }
 
 // RefuseSelector returns the path of what excludes every adoption of a live Deployment, and why; "" if nothing does. No
@@ -33,6 +35,17 @@ func RefuseSelector(live metav1.Object) (path, why string) {
 	deployment, ok := live.(*appsv1.Deployment)
 	if ok && deployment.Spec.Selector != nil && len(deployment.Spec.Selector.MatchExpressions) > 0 {
 		return "spec.selector.matchExpressions", "only matchLabels can stay"
+	}
+	return "", ""
+}
+
+// RefuseService returns the path of what excludes every adoption of a live Service, and why; "" if nothing does. No Application
+// can make up for it. Of an object that has metadata alone, nothing is known.
+func RefuseService(live metav1.Object) (path, why string) {
+	if service, ok := live.(*corev1.Service); ok {
+		if refused := refuseKindOfService(service); len(refused) > 0 {
+			return refused[0].path, refused[0].why
+		}
 	}
 	return "", ""
 }

@@ -46,10 +46,7 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (differen
 		service.ObjectMeta = deployment.ObjectMeta
 	}
 	if err := adopt.Refusal(a.tool.differ, draft, rendering.Children, deployment, service); err != nil {
-		if a.existing {
-			err = fmt.Errorf("%w. Correct the Application; or delete it, and %s writes one that fits", err, a.command("--harden"))
-		}
-		refused = append(refused, err)
+		refused = append(refused, a.explainRefusal(err, rendering.Children))
 	}
 	beside, err = a.findOthers(ctx, draft, rendering)
 	if err != nil {
@@ -65,6 +62,23 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (differen
 	}
 	beside.fromAdoption(draft, a.deployment, differences)
 	return differences, beside, refused, nil
+}
+
+// explainRefusal says what to do about what the controller would refuse. No Application makes up for the kind of a Service.
+func (a *adopting) explainRefusal(refused error, children []child.Desired) error {
+	path := ""
+	if a.service != nil && slices.ContainsFunc(children, func(desired child.Desired) bool { return desired.Kind == child.Service }) {
+		path, _ = plan.RefuseService(a.service)
+	}
+	switch {
+	case path != "":
+		return fmt.Errorf("%w. Move its clients to the same Service under another name, delete this one, and run the command again; "+
+			"or replace the Deployment without stopping its pods: see 'Move an existing Deployment' in docs/applications.md", refused)
+	case a.existing:
+		return fmt.Errorf("%w. Correct the Application; or delete it, and %s writes one that fits", refused, a.command("--harden"))
+	default:
+		return refused
+	}
 }
 
 // comparePods lets the API server complete the pod template that the Application would have.

@@ -4,10 +4,13 @@
 package command
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
@@ -47,6 +50,34 @@ func TestTakenMessage(t *testing.T) {
 	} {
 		if got := takenMessage(test.taken, test.account, test.existing); got != test.want {
 			t.Errorf("%s, want %s", got, test.want)
+		}
+	}
+}
+
+// TestExplainRefusal: no other Application would make up for the kind of the Service.
+func TestExplainRefusal(t *testing.T) {
+	const refusal = "Service web cannot be adopted because of spec.clusterIP: it is None"
+	const correct = ". Correct the Application; or delete it, and kubectl fairlead -n shop adopt web --harden writes one that fits"
+	const move = ". Move its clients to the same Service under another name, delete this one, and run the command again; " +
+		"or replace the Deployment without stopping its pods: see 'Move an existing Deployment' in docs/applications.md"
+	headless := &corev1.Service{Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": "web"}}}
+	both := []child.Desired{{Ref: child.Ref{Kind: child.Deployment}}, {Ref: child.Ref{Kind: child.Service}}}
+	for _, test := range []struct {
+		service  *corev1.Service
+		children []child.Desired
+		existing bool
+		want     string
+	}{
+		{headless, both, false, move},
+		{headless, both, true, move},
+		{headless, both[:1], true, correct},
+		{&corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}}}, both, true, correct},
+		{nil, both, true, correct},
+		{nil, both, false, ""},
+	} {
+		a := &adopting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), namespace: "shop", name: "web", existing: test.existing, service: test.service}
+		if got := a.explainRefusal(errors.New(refusal), test.children).Error(); got != refusal+test.want {
+			t.Errorf("%s, want %s", got, refusal+test.want)
 		}
 	}
 }

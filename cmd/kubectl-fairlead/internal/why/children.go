@@ -141,6 +141,9 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 			finding.Next = nil // A Deployment of the Application's own would need the same.
 		}
 	}
+	if path, why := plan.RefuseService(live); path != "" {
+		finding.Evidence = append(finding.Evidence, Evidence{Object: resource.Kind + "/" + resource.Name, Field: path, Message: why + ", so the Service cannot be adopted"})
+	}
 	if plan.IsLeftover(live) {
 		first = []string{takeBack} // The adoption of a Deployment refuses what the earlier Application made beside it.
 	}
@@ -181,6 +184,9 @@ func waits(said, kind string) string {
 
 // adoption are the steps towards the adoption of the Deployment. The Application that the plugin writes fits without corrections.
 func (f facts) adoption() []string {
+	if first := f.besideUnadoptable(); first != nil {
+		return first
+	}
 	consented := f.app.Spec.AdoptionPolicy == v1.AdoptionConsented
 	adopt := "kubectl fairlead adopt " + f.app.Name
 	const writes = "delete this Application, and let the plugin write one that fits the Deployment: "

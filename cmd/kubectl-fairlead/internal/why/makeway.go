@@ -91,6 +91,9 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		"Then delete or rename it.", resource.Kind)}
 	switch resource.Kind {
 	case child.Service.Kind:
+		if path, _ := plan.RefuseService(live); path != "" && !adopted {
+			next = []string{"Keep the Service until its clients use another one, since no Application can adopt it. Then delete it."}
+		}
 		if live == nil || !plan.Adoptable(child.Service, live) {
 			break
 		}
@@ -130,6 +133,24 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 		next = append(next, giveName)
 	}
 	return next
+}
+
+// besideUnadoptable is what to do about a Deployment beside a Service of the name that no Application can adopt; nil if there is none. The
+// plugin refuses to adopt the Deployment alone.
+func (f facts) besideUnadoptable() []string {
+	for _, resource := range f.app.Status.Resources {
+		if resource.Kind != child.Service.Kind || resource.State != v1.ResourceConflict && !f.isTaken(resource) {
+			continue
+		}
+		if path, _ := plan.RefuseService(f.live(resource)); path != "" {
+			return []string{
+				fmt.Sprintf("First move the clients of Service %s to the same Service under another name, and delete this one, since no Application can adopt it. "+
+					"Then see how to adopt the Deployment: kubectl fairlead why %s", resource.Name, f.app.Name),
+				"Or replace the Deployment without stopping its pods: see 'Move an existing Deployment' in docs/applications.md",
+			}
+		}
+	}
+	return nil
 }
 
 // keepInstead are the ways to go on with an object that is in the way, although no pod of the Application needs it. Other pods probably run
