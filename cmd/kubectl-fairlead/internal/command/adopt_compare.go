@@ -34,6 +34,7 @@ func (a *adopting) compare(ctx context.Context, draft *v1.Application) (differen
 	}
 	rendering, err := a.render(ctx, draft, checker)
 	if errors.As(err, new(*refusedError)) || errors.As(err, new(*needsHardenError)) {
+		err = a.explainLimits(err)
 		return nil, nil, []error{err}, err
 	}
 	if err != nil {
@@ -79,6 +80,16 @@ func (a *adopting) explainRefusal(refused error, children []child.Desired) error
 	default:
 		return refused
 	}
+}
+
+// explainLimits says what to do about a class whose limits the Deployment breaks. The user has no Application in which to change a field.
+func (a *adopting) explainLimits(err error) error {
+	refused := (*refusedError)(nil)
+	if a.existing || !errors.As(err, &refused) || refused.reason != v1.ReasonClassLimitExceeded {
+		return err
+	}
+	return fmt.Errorf("%w. The spec comes from the Deployment: change that first, which may replace its pods; or write the Application yourself, "+
+		"with adoptionPolicy: Consented and paused: true, and pass --existing; or name another class with --class=NAME: 'kubectl fairlead classes' lists them", err)
 }
 
 // comparePods lets the API server complete the pod template that the Application would have.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
@@ -78,6 +79,26 @@ func TestExplainRefusal(t *testing.T) {
 		a := &adopting{tool: toolWith(*clientcmdapi.NewConfig(), "shop"), namespace: "shop", name: "web", existing: test.existing, service: test.service}
 		if got := a.explainRefusal(errors.New(refusal), test.children).Error(); got != refusal+test.want {
 			t.Errorf("%s, want %s", got, refusal+test.want)
+		}
+	}
+}
+
+// TestExplainLimits: the user has no Application in which to change a field.
+func TestExplainLimits(t *testing.T) {
+	limits := refused(v1.ReasonClassLimitExceeded, field.ErrorList{field.Invalid(field.NewPath("spec", "serviceAccount", "name"), "web-sa", "remove name")})
+	const refusal = `the Application would be refused (ClassLimitExceeded): spec.serviceAccount.name: Invalid value: "web-sa": remove name`
+	for _, test := range []struct {
+		err      error
+		existing bool
+		want     string
+	}{
+		{limits, false, refusal + ". The spec comes from the Deployment: change that first, which may replace its pods; or write the Application yourself, " +
+			"with adoptionPolicy: Consented and paused: true, and pass --existing; or name another class with --class=NAME: 'kubectl fairlead classes' lists them"},
+		{limits, true, refusal},
+		{refused(v1.ReasonInvalid, field.ErrorList{field.Required(field.NewPath("spec", "image"), "")}), false, "the Application would be refused (Invalid): spec.image: Required value"},
+	} {
+		if got := (&adopting{existing: test.existing}).explainLimits(test.err).Error(); got != test.want {
+			t.Errorf("%s, want %s", got, test.want)
 		}
 	}
 }
