@@ -251,7 +251,7 @@ func TestAdoptExistingRefusesAtOnce(t *testing.T) {
 		"a deployment tool manages it; take it out of that tool, then remove the mark\n" +
 		"- Service web cannot be adopted because of spec.ports[80/TCP]: spec.ports of the Application has no such servicePort. " +
 		"Correct the Application; or delete it, and kubectl fairlead -n " + p.namespace + " adopt web --harden writes one that fits\n" +
-		"- ServiceAccount web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it. " +
+		"- ServiceAccount web exists already, and the Application would create one of its own: replace it by one of another name, or delete it if nothing needs it. " +
 		"The pods of the Deployment do not run as ServiceAccount web\n" +
 		"- the pods would lose what the Application does not have; if they can, pass --accept='.spec.containers[web].tty'\n"
 	if r := p.want(2, []string{"adopt", "web", "--existing"}, "  - .spec.containers[web].tty: removed true\n"); r.stderr != want {

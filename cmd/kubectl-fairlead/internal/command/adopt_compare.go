@@ -247,9 +247,9 @@ func takenMessage(taken []takenRef, account string, existing bool) string {
 	switch len(foreign) {
 	case 0:
 	case 1:
-		said = append(said, foreign[0]+" exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it")
+		said = append(said, foreign[0]+" exists already, and the Application would create one of its own: replace it by one of another name, or delete it if nothing needs it")
 	default:
-		said = append(said, strings.Join(foreign, ", ")+" exist already, and the Application would create its own: rename them, or delete what nothing needs")
+		said = append(said, strings.Join(foreign, ", ")+" exist already, and the Application would create its own: replace each by one of another name, or delete what nothing needs")
 	}
 	if len(left) > 0 {
 		were, them := " was ", "it"

@@ -29,19 +29,19 @@ func TestTakenMessage(t *testing.T) {
 		existing bool
 		want     string
 	}{
-		{[]takenRef{account}, "", true, "ServiceAccount web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it. " +
+		{[]takenRef{account}, "", true, "ServiceAccount web exists already, and the Application would create one of its own: replace it by one of another name, or delete it if nothing needs it. " +
 			"The pods of the Deployment do not run as ServiceAccount web"},
 		{[]takenRef{account}, "web", true, "ServiceAccount web exists already, and the pods of the Deployment run as it: name it in spec.serviceAccount.name"},
-		{[]takenRef{account, ingress}, "other", false, "ServiceAccount web, Ingress web exist already, and the Application would create its own: rename them, or delete what nothing needs. " +
+		{[]takenRef{account, ingress}, "other", false, "ServiceAccount web, Ingress web exist already, and the Application would create its own: replace each by one of another name, or delete what nothing needs. " +
 			"The pods of the Deployment do not run as ServiceAccount web. Without Ingress web, no request arrives until the Application has its own"},
-		{[]takenRef{ingress, budget}, "", true, "Ingress web, PodDisruptionBudget web exist already, and the Application would create its own: rename them, or delete what nothing needs. " +
+		{[]takenRef{ingress, budget}, "", true, "Ingress web, PodDisruptionBudget web exist already, and the Application would create its own: replace each by one of another name, or delete what nothing needs. " +
 			"Without Ingress web, no request arrives until the Application has its own. To keep what serves the pods now, remove spec.routes " +
 			"and set spec.disruptionBudget to mode Disabled in the Application until the condition Adopted is True"},
 		{[]takenRef{leftAccount}, "", false, "ServiceAccount web was left behind by an earlier Application: delete it if nothing needs it " +
 			"(kubectl delete serviceaccount/web), or take it back as docs/guides/take-back.md says. The pods of the Deployment do not run as ServiceAccount web"},
 		{[]takenRef{leftAccount}, "web", true, "ServiceAccount web was left behind by an earlier Application, and the pods of the Deployment run as it: " +
 			"take it back as docs/guides/take-back.md says, or name it in spec.serviceAccount.name"},
-		{[]takenRef{ingress, leftAccount, leftPolicy}, "web-2", false, "Ingress web exists already, and the Application would create one of its own: rename it, or delete it if nothing needs it. " +
+		{[]takenRef{ingress, leftAccount, leftPolicy}, "web-2", false, "Ingress web exists already, and the Application would create one of its own: replace it by one of another name, or delete it if nothing needs it. " +
 			"ServiceAccount web, NetworkPolicy web were left behind by an earlier Application: delete them if nothing needs them " +
 			"(kubectl delete serviceaccount/web networkpolicy/web), or take them back as docs/guides/take-back.md says. " +
 			"The pods of the Deployment do not run as ServiceAccount web. Without Ingress web, no request arrives until the Application has its own"},

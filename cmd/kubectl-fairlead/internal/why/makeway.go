@@ -83,12 +83,12 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 	if f.takesBack() {
 		next := f.keepInstead(resource, live)
 		if len(next) == 0 {
-			next = []string{fmt.Sprintf("Keep the %s until the Application has taken the Deployment back, since what runs now needs it. Then delete or rename it.", resource.Kind)}
+			next = []string{fmt.Sprintf("Keep the %s until the Application has taken the Deployment back, since what runs now needs it. Then delete it, or replace it by one of another name.", resource.Kind)}
 		}
 		return append(next, giveName)
 	}
 	next := []string{fmt.Sprintf("Keep the %s until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. "+
-		"Then delete or rename it.", resource.Kind)}
+		"Then delete it, or replace it by one of another name.", resource.Kind)}
 	switch resource.Kind {
 	case child.Service.Kind:
 		if path, _ := plan.RefuseService(live); path != "" && !adopted {
@@ -126,7 +126,7 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 	case child.ConfigMap.Kind:
 		next = []string{
 			"Keep the ConfigMap, since what runs now may need it, and remove spec.config from the Application until the condition Adopted is True.",
-			"Then delete or rename the ConfigMap, before you set spec.config again.",
+			"Then delete the ConfigMap, or replace it by one of another name, before you set spec.config again.",
 		}
 	}
 	if !adopted {

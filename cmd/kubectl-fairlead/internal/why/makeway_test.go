@@ -28,7 +28,7 @@ func TestKeepsWhatServes(t *testing.T) {
 	const (
 		exists = "It exists."
 		name   = "Or give the Application another name."
-		keep   = "Keep the Ingress until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. Then delete or rename it."
+		keep   = "Keep the Ingress until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. Then delete it, or replace it by one of another name."
 	)
 	for _, test := range []struct {
 		kind    child.Kind
@@ -58,7 +58,7 @@ func TestKeepsWhatServes(t *testing.T) {
 		}},
 		{child.ConfigMap, &corev1.ConfigMap{}, false, []string{
 			"Keep the ConfigMap, since what runs now may need it, and remove spec.config from the Application until the condition Adopted is True.",
-			"Then delete or rename the ConfigMap, before you set spec.config again.", name,
+			"Then delete the ConfigMap, or replace it by one of another name, before you set spec.config again.", name,
 		}},
 	} {
 		loaded := clustertest.Load(t, "paused")
@@ -216,7 +216,7 @@ func TestBesideALeftoverDeployment(t *testing.T) {
 			"Or remove spec.routes from the Application: then the Ingress stays.", giveName,
 		}},
 		{child.NetworkPolicy, &networkingv1.NetworkPolicy{}, v1.ApplicationSpec{}, []string{
-			"Keep the NetworkPolicy until the Application has taken the Deployment back, since what runs now needs it. Then delete or rename it.", giveName,
+			"Keep the NetworkPolicy until the Application has taken the Deployment back, since what runs now needs it. Then delete it, or replace it by one of another name.", giveName,
 		}},
 	} {
 		loaded := clustertest.Load(t, "paused")
