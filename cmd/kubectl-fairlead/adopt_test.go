@@ -179,11 +179,58 @@ func TestAdopt(t *testing.T) {
 		}
 	}
 	p.want(0, accept, name+"the Application has adopted the Deployment already.\n")
-	released := "to do that, run kubectl fairlead -n " + p.namespace + " eject web --restore\n"
+	released := "or to do that, run kubectl fairlead -n " + p.namespace + " eject web --restore\n"
 	if r := p.want(2, []string{"adopt", "web", "--abort"}); !strings.HasSuffix(r.stderr, released) {
 		t.Errorf("%q, want the end %q", r.stderr, released)
 	}
 	p.want(0, []string{"status", "web"}, "Ready")
+}
+
+// TestAdoptUnfinished: a rollout that the user paused is to end before the adoption. One of the Application that is stuck leaves the pods from
+// before, and so does a restoration.
+func TestAdoptUnfinished(t *testing.T) {
+	p := start(t)
+	kube := kubernetes.NewForConfigOrDie(p.cluster.Config())
+	p.runs(kube)
+	deployments, applications := kube.AppsV1().Deployments(p.namespace), p.fairlead.AppsV1().Applications(p.namespace)
+	patch := func(spec string) {
+		t.Helper()
+		if _, err := deployments.Patch(t.Context(), "web", types.StrategicMergePatchType, []byte(`{"spec":`+spec+`}`), metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	complete := func(replicas, updated int32) {
+		t.Helper()
+		p.eventually("the rollout", func() bool {
+			live, err := deployments.Get(t.Context(), "web", metav1.GetOptions{})
+			return err == nil && live.Status.ObservedGeneration == live.Generation && live.Status.Replicas == replicas && live.Status.UpdatedReplicas == updated &&
+				live.Status.AvailableReplicas == 2
+		})
+	}
+	accept := []string{"adopt", "web", "--harden", "--accept=.spec.containers[web].tty"}
+	patch(`{"paused":true,"template":{"spec":{"containers":[{"name":"shop","image":"example.com/shop:2"}]}}}`)
+	complete(2, 0)
+	paused := "a rollout of the Deployment web is paused, and no Application adopts it before the rollout is complete. " +
+		"Let its rollout go on, which replaces pods: kubectl -n " + p.namespace + " rollout resume deployment/web. Then run the command again\n"
+	for _, args := range [][]string{append(slices.Clone(accept), "--dry-run=client"), accept} {
+		if r := p.want(2, args); !strings.HasSuffix(r.stderr, "error: "+paused) {
+			t.Errorf("%q, want the end %q", r.stderr, paused)
+		}
+	}
+	if _, err := applications.Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Fatalf("the refusal wrote: %v", err)
+	}
+	patch(`{"paused":false}`)
+	complete(2, 2)
+	p.want(0, accept, "The pods run as before the adoption.")
+	if _, err := applications.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"spec":{"nodeSelector":{"no":"such"}}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.want(0, []string{"adopt", "web", "--rollout"})
+	complete(3, 1)
+	p.want(0, []string{"eject", "web", "--restore"}, "become what they were before the adoption: the 2 pods from before stay, and the newer one ends.\n",
+		"Once the newer pods are gone, delete them: ")
+	complete(2, 2)
 }
 
 // TestAdoptInvalid: only the controller knows that it serves no webhooks, and so that no Application may name an account. The

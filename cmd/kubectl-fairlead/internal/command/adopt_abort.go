@@ -27,7 +27,7 @@ import (
 
 // released is the error if pods may have been replaced.
 func (a *adopting) released() error {
-	return fmt.Errorf("the rollout has begun, so taking the adoption back would end new pods; to do that, run %s, which says with --dry-run=client what becomes of the pods",
+	return fmt.Errorf("the rollout has begun, so taking the adoption back would end new pods; to read which with --dry-run=client, or to do that, run %s",
 		a.tool.commandLine(a.namespace, "eject "+a.name+" --restore"))
 }
 

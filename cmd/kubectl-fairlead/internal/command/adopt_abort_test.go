@@ -35,8 +35,8 @@ func TestTakenBack(t *testing.T) {
 func TestMayAbort(t *testing.T) {
 	const (
 		orphan  = `the deletionPolicy of the Application is not Orphan, so its deletion would delete the Deployment too: run kubectl -n shop patch applications.apps.fairlead.dev web --type=merge --patch '{"spec":{"deletionPolicy":"Orphan"}}', and this command again`
-		restore = "the rollout has begun, so taking the adoption back would end new pods; to do that, run kubectl fairlead -n shop eject web --restore, " +
-			"which says with --dry-run=client what becomes of the pods"
+		restore = "the rollout has begun, so taking the adoption back would end new pods; to read which with --dry-run=client, or to do that, " +
+			"run kubectl fairlead -n shop eject web --restore"
 	)
 	for _, test := range []struct {
 		name           string

@@ -71,7 +71,8 @@ func TestRolloutBeforeAdoption(t *testing.T) {
 		if err := a.checkRollout(test.deployment); (err == nil) != (test.refused == "") || err != nil && err.Error() != test.refused {
 			t.Errorf("%s: %v, want %q", name, err, test.refused)
 		}
-		if a.announceRolloutBefore(); out.String() != test.before {
+		a.announceRolloutBefore()
+		if out.String() != test.before {
 			t.Errorf("%s: %q, want %q", name, out.String(), test.before)
 		}
 	}
