@@ -17,6 +17,7 @@ import (
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/child"
 	"fairlead.dev/fairlead/pkg/class"
+	"fairlead.dev/fairlead/pkg/revision"
 )
 
 const (
@@ -111,7 +112,7 @@ func (h *Handler) impactOn(ctx context.Context, users []*v1.Application, before,
 		rules := class.Rules{Classes: before, Namespace: h.cachedNamespace(application.Namespace), Required: h.config.RequireClass}
 		changed := rules
 		changed.Classes = after
-		effect := h.pinnedEffect(ctx, application, rules, changed, class.EffectOf(application, rules, changed, h.config.Validation))
+		effect := h.pinnedEffect(ctx, application, rules, changed, class.EffectOf(application, rules, changed, h.config.Validation, revision.SamePods))
 		found.add(nameOf(application), effect)
 		if effect.NewRoutes {
 			found.addUnserved(application, rules, changed, unavailable)

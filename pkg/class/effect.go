@@ -12,7 +12,6 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
-	"fairlead.dev/fairlead/pkg/revision"
 )
 
 // Effect is the effect of a changed class on one Application. The zero value means that its children stay as they are.
@@ -36,8 +35,8 @@ type Effect struct {
 	LosesPolicy bool
 }
 
-// EffectOf returns the effect.
-func EffectOf(application *v1.Application, before, after Rules, options validation.Options) Effect {
+// EffectOf returns the effect. samePods reports whether two specs ask for the same pods.
+func EffectOf(application *v1.Application, before, after Rules, options validation.Options, samePods func(a, b *v1.ApplicationSpec) bool) Effect {
 	if application.Spec.ReconcilePolicy == v1.ReconcileSuspend || application.DeletionTimestamp != nil {
 		return Effect{}
 	}
@@ -75,7 +74,7 @@ func EffectOf(application *v1.Application, before, after Rules, options validati
 	effect.NewRoutes = !equality.Semantic.DeepEqual(specBefore.Routes, spec.Routes)
 	specBefore.NetworkPolicy, spec.NetworkPolicy, specBefore.Routes, spec.Routes = nil, nil, nil, nil
 	if !equality.Semantic.DeepEqual(specBefore, spec) {
-		effect.NewPods = !revision.SamePods(&specBefore, &spec)
+		effect.NewPods = !samePods(&specBefore, &spec)
 		effect.NewDefaults = !effect.NewPods
 	}
 	return effect

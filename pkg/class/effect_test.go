@@ -11,6 +11,7 @@ import (
 
 	v1 "fairlead.dev/fairlead/pkg/apis/apps/v1"
 	"fairlead.dev/fairlead/pkg/apis/apps/v1/validation"
+	"fairlead.dev/fairlead/pkg/revision"
 )
 
 func TestEffectOf(t *testing.T) {
@@ -89,7 +90,7 @@ func TestEffectOf(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&a.Spec)
 			}
-			got := EffectOf(a, tc.before, tc.after, validation.Options{})
+			got := EffectOf(a, tc.before, tc.after, validation.Options{}, revision.SamePods)
 			message, stays := "", ""
 			if len(got.Stalls) > 0 {
 				message, got.Stalls = got.Stalls[0].Error(), nil
@@ -129,7 +130,7 @@ func TestEffectOnRefused(t *testing.T) {
 		a.Namespace, a.Name, a.Status.Class = "shop", "web", test.applied
 		a.Status.Revision = &v1.RevisionStatus{Current: 1}
 		a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassLimitExceeded}}
-		if diff := cmp.Diff(test.want, EffectOf(a, of("true"), of("false"), validation.Options{})); diff != "" {
+		if diff := cmp.Diff(test.want, EffectOf(a, of("true"), of("false"), validation.Options{}, revision.SamePods)); diff != "" {
 			t.Errorf("%s: effect (-want +got):\n%s", name, diff)
 		}
 	}
@@ -139,12 +140,12 @@ func TestEffectOnRefused(t *testing.T) {
 	a := &v1.Application{Spec: v1.ApplicationSpec{Image: "ghcr.io/acme/web:1", Replicas: new(int32(6))}}
 	a.Namespace, a.Name = "shop", "web"
 	a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1.ReasonClassLimitExceeded}}
-	if diff := cmp.Diff(Effect{Recovers: true}, EffectOf(a, of("true"), wider, validation.Options{})); diff != "" {
+	if diff := cmp.Diff(Effect{Recovers: true}, EffectOf(a, of("true"), wider, validation.Options{}, revision.SamePods)); diff != "" {
 		t.Errorf("allowed for the first time: effect (-want +got):\n%s", diff)
 	}
 	a.Status.Revision = &v1.RevisionStatus{Current: 1}
 	want := Effect{Recovers: true, NewPolicy: &v1.NetworkPolicy{}}
-	if diff := cmp.Diff(want, EffectOf(a, of("true"), wider, validation.Options{})); diff != "" {
+	if diff := cmp.Diff(want, EffectOf(a, of("true"), wider, validation.Options{}, revision.SamePods)); diff != "" {
 		t.Errorf("allowed again: effect (-want +got):\n%s", diff)
 	}
 }
