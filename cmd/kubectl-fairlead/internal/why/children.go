@@ -141,8 +141,8 @@ func (f facts) conflict(resource v1.ResourceStatus) Finding {
 			finding.Next = nil // A Deployment of the Application's own would need the same.
 		}
 	}
-	if path, why := plan.RefuseService(live); path != "" {
-		finding.Evidence = append(finding.Evidence, Evidence{Object: resource.Kind + "/" + resource.Name, Field: path, Message: why + ", so the Service cannot be adopted"})
+	if path, why := plan.RefuseService(live); path != "" && !f.isRemovable(resource) {
+		finding.Evidence = append(finding.Evidence, Evidence{Object: resource.Kind + "/" + resource.Name, Field: path, Message: "The Service cannot be adopted: " + why})
 	}
 	if plan.IsLeftover(live) {
 		first = []string{takeBack} // The adoption of a Deployment refuses what the earlier Application made beside it.
