@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	podsecurity "k8s.io/pod-security-admission/api"
 
 	"fairlead.dev/fairlead/cmd/kubectl-fairlead/internal/edit"
@@ -107,7 +108,9 @@ func (f facts) mayHelp(reason string) bool {
 	switch reason {
 	case v1.ReasonNodeLost:
 		return false
-	case v1.ReasonQuotaExceeded, v1.ReasonPolicyDenied, v1.ReasonReplicaFailure, v1.ReasonPodRejected, v1.ReasonEvicted:
+	case v1.ReasonQuotaExceeded:
+		return f.keepsFormer() && !f.lacksFormer()
+	case v1.ReasonPolicyDenied, v1.ReasonReplicaFailure, v1.ReasonPodRejected, v1.ReasonEvicted:
 		return f.keepsFormer()
 	case v1.ReasonUnschedulable, v1.ReasonVolumeNotMounting:
 		return f.keepsFormer() || f.needsOtherNodes()
@@ -120,6 +123,16 @@ func (f facts) mayHelp(reason string) bool {
 func (f facts) keepsFormer() bool {
 	deployment, former := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name), f.former()
 	return deployment != nil && deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType && former.serving+former.lacking > 0
+}
+
+// lacksFormer reports whether the API server refuses pods of the former revision too, such as those for a higher number of replicas.
+func (f facts) lacksFormer() bool {
+	return slices.ContainsFunc(f.ReplicaSets, func(replicaSet *appsv1.ReplicaSet) bool {
+		isFormer := slices.ContainsFunc(f.Pods, func(pod *corev1.Pod) bool { return metav1.IsControlledBy(pod, replicaSet) && f.ofFormer(pod) })
+		return isFormer && slices.ContainsFunc(replicaSet.Status.Conditions, func(condition appsv1.ReplicaSetCondition) bool {
+			return condition.Type == appsv1.ReplicaSetReplicaFailure && condition.Status == corev1.ConditionTrue
+		})
+	})
 }
 
 // needsOtherNodes reports whether the present revision asks for something else of a node than the last healthy one.

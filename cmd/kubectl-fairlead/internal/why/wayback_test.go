@@ -94,6 +94,8 @@ func TestWayBack(t *testing.T) {
 		recreate              bool
 		// former is how many pods of the former revision serve.
 		former int
+		// lacks says that the API server refuses further ones.
+		lacks bool
 		// asks and had are what the present and the former revision say about the pods, if not what the case has.
 		asks, had *v1.ApplicationSpec
 		want      bool
@@ -110,6 +112,7 @@ func TestWayBack(t *testing.T) {
 		{name: "a quota", reason: quota},
 		{name: "a quota, Recreate", reason: quota, recreate: true},
 		{name: "a quota, and former pods serve", reason: quota, former: 2, want: true},
+		{name: "a quota, which keeps back former pods too", reason: quota, former: 2, lacks: true},
 		{name: "a policy, Recreate", reason: policy, message: images, recreate: true, perhaps: true},
 		{name: "a policy, and no former pod serves", reason: policy, message: images, perhaps: true},
 		{name: "a policy, and former pods serve", reason: policy, message: images, former: 1, want: true},
@@ -145,6 +148,9 @@ func TestWayBack(t *testing.T) {
 			} else {
 				pod.Status.Conditions = nil
 			}
+		}
+		if test.lacks {
+			former(loaded).Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue}}
 		}
 		if test.had != nil {
 			ask(t, loaded, 1, *test.had)
