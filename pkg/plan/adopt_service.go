@@ -95,6 +95,9 @@ func refusePort(pod *corev1.PodSpec, rendered *corev1.Service, live corev1.Servi
 	if len(is) == 0 {
 		return ""
 	}
+	if setName && live.Name == "" && len(rendered.Spec.Ports) > 1 {
+		where += ", and remove the other ports from spec.ports: only a single port of a Service may have no name"
+	}
 	return strings.Join(is, " and ") + "; set " + strings.Join(set, " and ") + " " + where
 }
 

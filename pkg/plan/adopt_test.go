@@ -254,6 +254,10 @@ func TestAdoptService(t *testing.T) {
 			live.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
 		}, plan.AdoptionRefused, "spec.sessionAffinity"},
 		{"another name of a port", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) { live.Spec.Ports[0].Name = "" }, plan.AdoptionRefused, `spec.ports[80/TCP]: its name is ""; set servicePortName to "" in the Application`},
+		{"no name of a port, and the Application has two", func(app *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
+			app.Spec.Ports = append(app.Spec.Ports, v1.ApplicationPort{Name: "metrics", ContainerPort: 9090})
+			live.Spec.Ports[0].Name = ""
+		}, plan.AdoptionRefused, `its name is ""; set servicePortName to "" in the Application, and remove the other ports from spec.ports: only a single port of a Service may have no name`},
 		{"another target", func(_ *v1.Application, _ *appsv1.Deployment, live *corev1.Service) {
 			live.Spec.Ports[0].TargetPort.IntVal = 8081
 		}, plan.AdoptionRefused, "spec.ports[80/TCP]: it leads to port 8081 of the pods; set containerPort to 8081 in the Application"},

@@ -127,6 +127,11 @@ func TestWouldLose(t *testing.T) {
 			t.Errorf("%s, want %s", got, test.want)
 		}
 	}
+	a := &adopting{service: &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}}
+	const want = "the pods would lose what an Application does not have; if they can, pass --accept. Beside the port of the Service, which has no name, an Application can have no other"
+	if got := a.wouldLose([]string{".spec.containers[web].ports[9090]"}, []string{"--accept"}); got != want {
+		t.Errorf("beside a port without a name: %q, want %q", got, want)
+	}
 }
 
 // TestKeepHashes: that only the controller computes a hash is no change of pods that an earlier Application has left.

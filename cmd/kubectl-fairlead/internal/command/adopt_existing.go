@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -238,7 +239,11 @@ func (a *adopting) unlike(ctx context.Context, existing *v1.Application) (lines 
 func (a *adopting) wouldLose(lost, accepting []string) string {
 	accept := strings.Join(accepting, " ")
 	if !a.existing {
-		return "the pods would lose what an Application does not have; if they can, pass " + accept
+		lose := "the pods would lose what an Application does not have; if they can, pass " + accept
+		if a.service != nil && slices.ContainsFunc(a.service.Spec.Ports, isUnnamed) && slices.ContainsFunc(lost, isPort) {
+			lose += ". Beside the port of the Service, which has no name, an Application can have no other"
+		}
+		return lose
 	}
 	var fields []string
 	for _, path := range lost {
@@ -252,6 +257,11 @@ func (a *adopting) wouldLose(lost, accepting []string) string {
 	return fmt.Sprintf("the pods would lose what the Application does not have: add what they need to %s, or, if they can do without, pass %s",
 		text.Enumerate(fields), accept)
 }
+
+func isUnnamed(port corev1.ServicePort) bool { return port.Name == "" }
+
+// isPort reports whether a path is of a port of a container.
+func isPort(path string) bool { return strings.Contains(path, "].ports[") }
 
 // specField is the field of an Application that sets a path of the pod template; "" if there may be none. main is the container of the
 // application.
