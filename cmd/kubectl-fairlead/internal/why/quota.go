@@ -50,6 +50,16 @@ func (q quotaRefusal) countsPods() bool {
 	return pods || objects
 }
 
+// countsMore reports whether the quota has no room for something else than the number of pods. The message names what lacks room alone.
+func (q quotaRefusal) countsMore() bool {
+	for name := range q.requested {
+		if name != string(corev1.ResourcePods) && name != "count/pods" {
+			return true
+		}
+	}
+	return false
+}
+
 // lacksSurge reports whether the quota has room for the pods, but not for one more during a rollout.
 func (f facts) lacksSurge(message string) bool {
 	deployment, former := child.Get[*appsv1.Deployment](f.Snapshot(), child.Deployment, f.app.Name), f.former()
@@ -101,7 +111,13 @@ func (f facts) withoutSurge() []string {
 // adviceForQuota is what to do about a quota that has no room.
 func (f facts) adviceForQuota(message string, known advice) advice {
 	counted := quotaOf(message).countsPods()
-	if counted {
+	switch {
+	case counted && quotaOf(message).countsMore():
+		known.next = []string{
+			"Free some of the quota, or ask for more of it, both for the number of pods and for what spec.resources asks for: kubectl describe resourcequotas",
+			"Or ask for fewer pods, and lower what spec.resources asks for.",
+		}
+	case counted:
 		known.next = []string{"Free some of the quota, ask for fewer pods, or ask for more quota: kubectl describe resourcequotas"}
 	}
 	if !counted && f.asksForMore(quotaOf(message)) {

@@ -175,6 +175,8 @@ func TestQuotaOfARollout(t *testing.T) {
 		{"larger pods and a quota of memory", memory, 3, 3, surge(intstr.FromInt32(1)), nil, "200m", "", fewer},
 		{"larger pods and a quota of pods", pods, 3, 3, surge(intstr.FromInt32(1)), nil, "200m", "",
 			"Free some of the quota, ask for fewer pods, or ask for more quota: kubectl describe resourcequotas"},
+		{"larger pods and a quota of pods and CPU", strings.Replace(pods, "pods=1", "pods=1,requests.cpu=2", 1), 3, 3, surge(intstr.FromInt32(1)), nil, "200m", "",
+			"Free some of the quota, or ask for more of it, both for the number of pods and for what spec.resources asks for: kubectl describe resourcequotas"},
 		{"a lowered quota", over, 3, 3, surge(intstr.FromInt32(1)), nil, "100m", "", fewer},
 	} {
 		loaded := clustertest.Load(t, "quota")
