@@ -55,7 +55,7 @@ func (h *Handler) pinned(ctx context.Context, in input, found *verdict) error {
 			return nil
 		}
 	}
-	if stays && !revision.SamePods(&in.old.Spec, &in.new.Spec) {
+	if in.old != nil && toRevision(in.old) != 0 && !revision.SamePods(&in.old.Spec, &in.new.Spec) {
 		found.warnings = append(found.warnings, fmt.Sprintf(
 			"spec.rollback.toRevision: it names revision %d, so this change of the pods has no effect until you remove the field", asked))
 	}

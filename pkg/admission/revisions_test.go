@@ -59,6 +59,7 @@ func TestPinnedRevision(t *testing.T) {
 
 		{name: "a revision that the class allows", old: of(), new: of(pin(1)), former: "ghcr.io/acme/web:1"},
 		{name: "another image beside it", old: of(pin(1)), new: of(pin(1), image("ghcr.io/acme/web:3")), former: "ghcr.io/acme/web:1", want: []string{stays}},
+		{name: "another image beside it, which corrects a missing one", old: of(pin(77)), new: of(pin(1), image("ghcr.io/acme/web:3")), former: "ghcr.io/acme/web:1", want: []string{stays}},
 		{name: "another number of pods beside it", old: of(pin(1)), new: of(pin(1), replicas(2)), former: "ghcr.io/acme/web:1"},
 		{name: "another number of pods beside it, by scale", old: of(pin(1)), scale: scale(1, 2), former: "ghcr.io/acme/web:1"},
 
