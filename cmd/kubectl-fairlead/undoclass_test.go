@@ -41,7 +41,7 @@ func TestUndoOfClassChange(t *testing.T) {
 	)
 	annotate(`"image-pull-error"`)
 	p.eventually("the rollback", func() bool { return p.get("web").IsRolledBack() })
-	p.want(1, []string{"why", "web"}, "Or keep what runs: kubectl fairlead -n "+p.namespace+" undo web\n")
+	p.want(1, []string{"why", "web"}, "Ask the platform team to correct ApplicationClass "+class+": Fairlead then rolls its pods out.")
 	p.want(0, []string{"undo", "web"}, p.namespace+"/web"+pinned+p.namespace+unpin+"\n", "No pod is replaced")
 	p.want(0, []string{"status", "web", "--watch", "--timeout=60s"})
 	p.want(0, []string{"undo", "web", "--to-revision=1"}, p.namespace+"/web: unchanged: it asks for the pods of revision 1 already\n")
