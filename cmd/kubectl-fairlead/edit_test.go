@@ -273,9 +273,10 @@ func TestNamesWhatHoldsPods(t *testing.T) {
 	p.eventually("the Secret to be missed", func() bool { return strings.Contains(p.run("get", "web").stdout, "ConfigMissing") })
 	p.want(0, []string{"scale", "web", "--replicas=2", "--dry-run=client"}, "the desired number of pods goes from 3 to 2.\n")
 	p.want(0, []string{"restart", "web"}, "All 3 pods are replaced, because of", "That waits: Secret db does not exist; running pods stay as they are, and new ones that need it wait.")
-	const atOnce = "restartedAt. That waits: Secret db does not exist; running pods stay as they are, and new ones that need it wait. The desired number of pods goes from 3 to 5 at once.\n"
+	const goesOn = "No pod is replaced; the desired number of pods goes from 3 to 5. The earlier change of the pods (the pod annotation kubectl.kubernetes.io/restartedAt) goes on waiting: " +
+		"Secret db does not exist; running pods stay as they are, and new ones that need it wait.\n"
 	p.eventually("the restart to wait", func() bool {
-		return strings.Contains(p.run("scale", "web", "--replicas=5", "--dry-run=client").stdout, atOnce)
+		return strings.Contains(p.run("scale", "web", "--replicas=5", "--dry-run=client").stdout, goesOn)
 	})
 	p.want(0, []string{"scale", "web", "--replicas=0", "--dry-run=client"}, "No pod is replaced; the desired number of pods goes from 3 to 0.\n")
 	p.want(0, []string{"set", "image", "web", "example.com/web:5", "--dry-run=client"}, "All 3 pods are replaced, because of containers[web].image, ")
