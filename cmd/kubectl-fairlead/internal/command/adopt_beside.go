@@ -120,6 +120,16 @@ func stays(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "Not adopted, and still at work for the new pods: " + strings.Join(names, ", ") + ". To let the Application have its own, set spec.autoscaling or " +
-		"spec.disruptionBudget once the condition Adopted is True, and delete yours."
+	var fields []string
+	for kind, of := range map[string]string{child.HorizontalPodAutoscaler.Kind: "spec.autoscaling", child.PodDisruptionBudget.Kind: "spec.disruptionBudget"} {
+		if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, kind+" ") }) {
+			fields = append(fields, of)
+		}
+	}
+	slices.Sort(fields)
+	said := "Not adopted, and still at work for the new pods: " + strings.Join(names, ", ") + "."
+	if len(fields) > 0 {
+		said += " To let the Application have its own, set " + strings.Join(fields, " or ") + " once the condition Adopted is True, and delete yours."
+	}
+	return said
 }
