@@ -77,7 +77,8 @@ func TestEject(t *testing.T) {
 	if r := p.want(2, []string{"eject", "web", "--output-dir=" + filepath.Dir(taken)}); !strings.Contains(r.stderr, "choose another --output-dir") || p.get("web").Spec.DeletionPolicy == v1.DeletionOrphan {
 		t.Errorf("a file in the way: %q, and the Application was changed", r.stderr)
 	}
-	r = p.want(0, []string{"eject", "web", "--output-dir=" + files}, "saved "+files, "ejected. The objects are yours.")
+	r = p.want(0, []string{"eject", "web", "--output-dir=" + files}, "saved "+files, "ejected. The objects are yours.\n"+
+		"  To take them back later, apply the manifest of the Application again: see docs/guides/take-back.md, also if you do not have it.\n")
 	if strings.Contains(r.stdout, "before-adoption") {
 		t.Errorf("there was no adoption: %s", r.stdout)
 	}

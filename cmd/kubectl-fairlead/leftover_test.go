@@ -158,6 +158,9 @@ func TestEjectThenRestore(t *testing.T) {
 	})
 	p.want(0, []string{"eject", "web"}, "ServiceAccount web", "ejected. The objects are yours.\n")
 	deletion := "kubectl -n " + p.namespace + " delete serviceaccount/web service/web\n"
+	// An Application that waits for the objects changes nothing about that.
+	p.create("web", "{image: example.com/shop:1, adoptionPolicy: Consented}")
+	p.eventually("the conflict", func() bool { return strings.Contains(p.run("get", "web").stdout, "Conflict") })
 	r := p.want(0, []string{"eject", "web", "--restore", "-o", "name"})
 	if want := "ejected. The objects are yours.\n  The Application had made these for itself. Delete them: " + deletion; !strings.HasSuffix(r.stderr, want) {
 		t.Errorf("%q, want the end %q", r.stderr, want)

@@ -207,18 +207,18 @@ func (e *ejecting) run(ctx context.Context) ([]left, error) {
 		e.tool.screen().Printf("%s: deleted.", e.id())
 		return nil, nil
 	}
-	deletion, made := "", objects
-	if gone && e.restore {
-		made = append(made, e.ejectedBefore(ctx, objects)...)
-	}
+	deletion := ""
 	var serving []string
-	if e.restore {
+	if e.restore { // An earlier run without --restore may have left what the Application had made.
 		var unneeded []string
-		if unneeded, serving = madeByApplication(made, before); len(unneeded) > 0 {
+		if unneeded, serving = madeByApplication(slices.Concat(objects, e.ejectedBefore(ctx, objects)), before); len(unneeded) > 0 {
 			deletion = e.tool.withNamespace(e.namespace, "kubectl delete "+strings.Join(unneeded, " "))
 		}
 	}
 	printEjected(e.tool.screen(), e.id(), deletion, serving, e.pods)
+	if !e.restore {
+		e.tool.screen().Hanging("  ", "To take them back later, apply the manifest of the Application again: see docs/guides/take-back.md, also if you do not have it.")
+	}
 	return objects, nil
 }
 
