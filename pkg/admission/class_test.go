@@ -224,7 +224,7 @@ func TestClassIsRefusedAndWarnedOf(t *testing.T) {
 	}
 }
 
-// A warning about a second default class says which of the two applies.
+// A warning about a second default class names the one that applies.
 func TestSecondDefaultIsWarnedOf(t *testing.T) {
 	created := func(name string, second int64) *v1.ApplicationClass {
 		class := applicationClass(name, true, nil)
