@@ -43,7 +43,7 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 		if children[i].Kind != KindDeployment || result.object == nil || belongsTo(result.object, in.new) {
 			continue
 		}
-		if adopts = consented; !consented {
+		if adopts = consented && !plan.IsLeftover(result.object); !adopts { // What was left behind is taken back, not adopted.
 			adopts = h.foreignDeployment(ctx, children[i], result.object, found)
 		}
 	}
@@ -53,7 +53,8 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 			continue
 		}
 		kind, _ := child.KindNamed(children[i].Kind)
-		if (consented || adopts) && kind == child.Service && plan.Adoptable(kind, existing) {
+		mayAdopt := (consented || adopts) && kind == child.Service && !plan.IsLeftover(existing)
+		if mayAdopt && plan.Adoptable(kind, existing) {
 			continue // The adoption of the Deployment takes it over too.
 		}
 		if kind == child.ConfigMap {
@@ -61,7 +62,7 @@ func (h *Handler) foreignChildren(ctx context.Context, in input, found *verdict)
 		}
 		ref := child.Ref{Kind: kind, Namespace: in.new.Namespace, Name: children[i].Name}
 		advice := plan.NotOwnedAdvice(in.new, ref, existing)
-		if path, why := plan.RefuseMetadata(existing); (consented || adopts) && kind == child.Service && existing.DeletionTimestamp == nil {
+		if path, why := plan.RefuseMetadata(existing); mayAdopt && existing.DeletionTimestamp == nil {
 			advice = fmt.Sprintf("keep it, since what runs now may need it; it cannot be adopted because of %s: %s", path, why)
 		}
 		if without := plan.WithoutChild(in.new, ref); adopts && without != "" && !plan.IsLeftover(existing) {

@@ -71,3 +71,21 @@ func TestForeignServiceOfATool(t *testing.T) {
 		t.Errorf("%q, want %q; %s", response.Warnings, want, messageOf(response))
 	}
 }
+
+// TestLeftoversOfAConsentingApplication: what an earlier Application left behind is taken back as a whole, also by one that may adopt.
+func TestLeftoversOfAConsentingApplication(t *testing.T) {
+	const takeBack = "take back what an earlier Application left behind (docs/guides/take-back.md), or rename the Application"
+	want := []string{
+		`Deployment "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone and starts no pods: ` + takeBack,
+		`Service "web" in namespace "shop" is not this Application's, so Fairlead leaves it alone: take it back as docs/guides/take-back.md says, or give the Application another name`,
+	}
+	consented := application(func(a *v1.Application) { a.Spec.AdoptionPolicy = v1.AdoptionConsented })
+	for name, c := range map[string]*cluster{
+		"by deletionPolicy Orphan": {allowed: []string{"web"}, leftBehind: []string{"Deployment/web", "Service/web"}},
+		"by eject":                 {allowed: []string{"web"}, ejected: []string{"Deployment/web", "Service/web"}},
+	} {
+		if response := ask(t, c.handler(t), ValidatePath, review(t, consented, nil)); !slices.Equal(response.Warnings, want) {
+			t.Errorf("%s: %q, want %q; %s", name, response.Warnings, want, messageOf(response))
+		}
+	}
+}

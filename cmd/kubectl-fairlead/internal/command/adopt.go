@@ -291,9 +291,8 @@ func (a *adopting) create(ctx context.Context) (*v1.Application, error) {
 		options.DryRun = []string{metav1.DryRunAll}
 	case cmdutil.DryRunNone:
 	}
-	if a.release != nil { // Its marks on the Service, for which no Application can adopt it, go before the adoption.
-		a.tool.warned.mute(fmt.Sprintf("Service %q in namespace %q ", a.name, a.namespace))
-	}
+	// They are not the Application's before the adoption, which takes marks of a Helm release off first.
+	a.tool.warned.mute(fmt.Sprintf("Deployment %q in namespace %q ", a.name, a.namespace), fmt.Sprintf("Service %q in namespace %q ", a.name, a.namespace))
 	created, err := a.clients.Fairlead.AppsV1().Applications(a.namespace).Create(ctx, draft, options)
 	if err != nil {
 		return nil, needsClass(err)
