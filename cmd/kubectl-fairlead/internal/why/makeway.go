@@ -24,6 +24,9 @@ const (
 	giveName = "Or give the Application another name."
 )
 
+// howToHandOver ends the advice to give an Ingress to the Application. To delete it would leave its host names unserved for a while.
+const howToHandOver = "docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'."
+
 // checksAgain is what ends a conflict whose object is gone. No event reports that to the controller.
 const checksAgain = "the controller checks again within 30 s"
 
@@ -102,11 +105,19 @@ func (f facts) makeWay(resource v1.ResourceStatus) []string {
 			next = []string{"Do what the message says, so that the Application adopts the Service too. Keep it meanwhile, since what runs now needs it."}
 		}
 	case child.Ingress.Kind, child.HTTPRoute.Kind:
-		if !adopted {
+		isHandedOver := resource.Kind == child.Ingress.Kind && resource.Name == f.app.Name
+		own := "To have the Application's own, set spec.routes once the condition Adopted is True, and delete yours."
+		if isHandedOver {
+			own = "To let the Application have it, hand it over once the condition Adopted is True: " + howToHandOver
+		}
+		switch {
+		case !adopted:
 			next = []string{
 				"Remove spec.routes from the Application: the adoption needs that. The " + resource.Kind + " stays, and leads to the Service.",
-				"To have the Application's own, set spec.routes once the condition Adopted is True, and delete yours.",
+				own,
 			}
+		case isHandedOver:
+			next = []string{"Keep the Ingress until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. Then hand it over: " + howToHandOver}
 		}
 	case child.HorizontalPodAutoscaler.Kind:
 		next = []string{
@@ -165,7 +176,7 @@ func (f facts) keepInstead(resource v1.ResourceStatus, live child.Object) []stri
 	case resource.Kind == child.ServiceAccount.Kind:
 		return []string{"Name it in spec.serviceAccount.name, if the class and the controller allow that: then it stays, and the pods run as it."}
 	case resource.Kind == child.Ingress.Kind && resource.Name == f.app.Name:
-		ways = []string{"Hand it over to the Application: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'."}
+		ways = []string{"Hand it over to the Application: " + howToHandOver}
 	}
 	if without := f.without(resource); without != "" {
 		stays := without + ": then the " + resource.Kind + " stays"

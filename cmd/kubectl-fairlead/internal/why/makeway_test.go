@@ -28,7 +28,7 @@ func TestKeepsWhatServes(t *testing.T) {
 	const (
 		exists = "It exists."
 		name   = "Or give the Application another name."
-		keep   = "Keep the Ingress until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. Then delete it, or replace it by one of another name."
+		keep   = "Keep the Ingress until the Application has adopted the Deployment and replaced its pods, since what runs now needs it. Then hand it over: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'."
 	)
 	for _, test := range []struct {
 		kind    child.Kind
@@ -38,7 +38,7 @@ func TestKeepsWhatServes(t *testing.T) {
 	}{
 		{child.Ingress, &networkingv1.Ingress{}, false, []string{
 			"Remove spec.routes from the Application: the adoption needs that. The Ingress stays, and leads to the Service.",
-			"To have the Application's own, set spec.routes once the condition Adopted is True, and delete yours.", name,
+			"To let the Application have it, hand it over once the condition Adopted is True: docs/guides/migrate.md says how, at 'An Ingress or HTTPRoute leads to the Service'.", name,
 		}},
 		{child.Ingress, &networkingv1.Ingress{}, true, []string{keep}},
 		{child.Service, &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shop"}}}, false, []string{"The adoption of the Deployment takes the Service over too.", "Keep the Service, since what runs now needs it.", name}},
